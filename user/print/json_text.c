@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Names with any bytes as JSON strings, for printers that write JSON one value at a time. */
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,22 +29,16 @@ json_t *json_text_value(const char *bytes)
 	return string ? string : ascii_of(bytes);
 }
 
-char *json_text_string(const char *bytes)
+int json_text_print(FILE *out, const char *bytes)
 {
 	json_t *string = json_text_value(bytes);
-	char *text = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL, *safe = NULL;
-	size_t length;
-	FILE *out = text ? open_memstream(&safe, &length) : NULL;
+	char *text = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+	const int err = text ? 0 : -ENOMEM;
 
 	json_decref(string);
-	if (out) {
-		/* The output may go to a terminal, so control characters are escaped. */
+	/* The output may go to a terminal, so control characters are escaped. */
+	if (text)
 		utf8_print_json(out, text);
-		if (fclose(out)) {
-			free(safe);
-			safe = NULL;
-		}
-	}
 	free(text);
-	return safe;
+	return err;
 }

@@ -7,9 +7,10 @@
 #define PFSTAT_USER_JSON_TEXT_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 json_t *json_text_value(const char *bytes);
-/* The same as text with quotes, without control characters. The caller frees it. */
-char *json_text_string(const char *bytes);
+/* Prints the same with quotes, without control characters. Returns 0 or -ENOMEM. */
+int json_text_print(FILE *out, const char *bytes);
 
 #endif

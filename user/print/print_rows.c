@@ -4,21 +4,139 @@
  * as lines of JSON, block device requests and mappings as CSV.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "analyze/fault/mechanism.h"
 #include "analyze/groups/address_spaces.h"
+#include "fields/fields.h"
 #include "print/csv_text.h"
 #include "print/json_text.h"
 #include "print/printers.h"
 
 /*
+ * The columns of a table: one row for each, in their order. The CSV header and the keys in JSON come
+ * from the rows. A text is NULL if it is not known, and then the cell is empty, in JSON null.
+ */
+
+static const char *cell_text(const struct field *column, const void *row)
+{
+	return *(const char *const *)((const char *)row + column->offset);
+}
+
+static bool cell_is_known(const struct field *column, const void *row)
+{
+	switch (column->type) {
+	case FIELD_KNOWN:
+		return field_number(column, row) != COUNT_NA;
+	case FIELD_POINTER:
+		return cell_text(column, row);
+	default:
+		return !column->known || column->known(NULL, row);
+	}
+}
+
+static int print_row_cell(FILE *out, const struct field *column, const void *row, bool json)
+{
+	const char *const quote = json ? "\"" : "";
+
+	if (!cell_is_known(column, row)) {
+		fputs(json ? "null" : "", out);
+		return 0;
+	}
+	switch (column->type) {
+	case FIELD_FLAG:
+		if (json) {
+			fputs(field_number(column, row) ? "true" : "false", out);
+			return 0;
+		}
+		/* fall through */
+	case FIELD_COUNT:
+	case FIELD_KNOWN:
+		csv_text_number(out, field_number(column, row));
+		return 0;
+	case FIELD_ADDRESS:
+		fputs(quote, out);
+		csv_text_address(out, field_number(column, row));
+		fputs(quote, out);
+		return 0;
+	default:
+		if (json)
+			return json_text_print(out, cell_text(column, row));
+		csv_text(out, cell_text(column, row));
+		return 0;
+	}
+}
+
+static int print_row(FILE *out, const struct fields *table, const void *row, bool json)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; !err && i < table->nr; i++) {
+		if (json)
+			fprintf(out, "%c\"%s\":", i ? ',' : '{', table->rows[i].key);
+		else if (i)
+			putc_unlocked(',', out);
+		err = print_row_cell(out, &table->rows[i], row, json);
+	}
+	fputs(json ? "}\n" : "\n", out);
+	return err ? err : ferror(out) ? -EIO : 0;
+}
+
+static int print_csv_head(FILE *out, const struct fields *table)
+{
+	unsigned int i;
+
+	for (i = 0; i < table->nr; i++)
+		fprintf(out, "%s%s", i ? "," : "", table->rows[i].key);
+	return fputc('\n', out) < 0 ? -EIO : 0;
+}
+
+/*
  * Logical faults, ordered by end time. File and thread names come from the analysis at fault time.
  * Code names are only known at the end of a recording, so a row has the address.
  */
+
+struct fault_row {
+	uint64_t start_ns, duration_ns, address, page, code, read_bytes, calls_ns;
+	uint64_t parts_ns[NR_PARTS];
+	uint32_t pid, tid;
+	const char *thread, *class, *file, *mechanism;
+	bool major, solved, kernel, write, write_known, whole;
+};
+
+FIELD_FUNCTION(bool, fault_write_is_known, fault_row, it->write_known)
+FIELD_FUNCTION(bool, fault_has_file, fault_row, it->file)
+
+#define PART_COLUMN(name, spelling, title, rgb, hooks, traits) \
+	FIELD_AS(spelling "_ns", KNOWN, fault_row, parts_ns[PART_##name], title),
+
+static const struct field fault_columns[] = {
+	FIELD(COUNT, fault_row, start_ns, "CLOCK_MONOTONIC at the start"),
+	FIELD(KNOWN, fault_row, duration_ns, "the whole fault, or the calls: see whole"),
+	FIELD(COUNT, fault_row, pid, "process"),
+	FIELD(COUNT, fault_row, tid, "thread"),
+	FIELD(POINTER, fault_row, thread, "thread name"),
+	FIELD(STRING, fault_row, class, "class or kind"),
+	FIELD(FLAG, fault_row, major, "a major fault"),
+	FIELD(FLAG, fault_row, solved, "the page was mapped; 0: an error"),
+	FIELD(FLAG, fault_row, kernel, "in kernel mode, for example in a system call"),
+	FIELD(FLAG, fault_row, write, "a write", .known = fault_write_is_known),
+	FIELD(ADDRESS, fault_row, address, "address of the access"),
+	FIELD(POINTER, fault_row, file, "file path, empty for memory without a file"),
+	FIELD(COUNT, fault_row, page, "page in the file", .known = fault_has_file),
+	FIELD(ADDRESS, fault_row, code, "address of the instruction, 0: not known"),
+	PARTS(PART_COLUMN)
+		FIELD(KNOWN, fault_row, read_bytes,
+		      "block reads that the thread submitted in the fault, complete at its end"),
+	FIELD(KNOWN, fault_row, calls_ns, "in file operation calls"),
+	FIELD(FLAG, fault_row, whole, "duration_ns is all of handle_mm_fault()"),
+	FIELD(POINTER, fault_row, mechanism, "what the kernel did"),
+};
+
+static const struct fields fault_table = FIELDS("faults", NULL, fault_row, fault_columns);
 
 struct fault_rows {
 	FILE *out;
@@ -29,23 +147,6 @@ struct fault_rows {
 	uint32_t dev, generation;
 	char *file;
 };
-
-static int fault_rows_begin(struct fault_rows *rows, FILE *out, const struct analysis *analysis,
-			    bool json)
-{
-	enum part part;
-
-	*rows = (struct fault_rows){ .out = out, .analysis = analysis, .json = json };
-	if (json)
-		return 0;
-	fputs("start_ns,duration_ns,pid,tid,thread,class,major,solved,kernel,write,address,file,"
-	      "page,code",
-	      out);
-	for (part = 0; part < NR_PARTS; part++)
-		fprintf(out, ",%s_ns", part_name(part));
-	fputs(",read_bytes,calls_ns,whole,mechanism\n", out);
-	return ferror(out) ? -EIO : 0;
-}
 
 /* Returns the name of the fault's file, or NULL without memory. Memory without a file has none. */
 static const char *fault_rows_file(struct fault_rows *rows, const struct explained *fault)
@@ -68,146 +169,45 @@ static const char *fault_rows_file(struct fault_rows *rows, const struct explain
 	return rows->file;
 }
 
-static bool is_kernel(const struct explained *fault)
-{
-	return !(fault->flags & PFSTAT_FLAG_USER);
-}
-
-/* perf does not report whether a fault was a write. NULL: not known. */
-static const char *fault_rows_write(const struct explained *fault, const char *yes, const char *no)
-{
-	if (fault->perf)
-		return NULL;
-	return fault->flags & PFSTAT_FLAG_WRITE ? yes : no;
-}
-
-/* A failed fault has no end in perf's events. */
-static bool fault_rows_has_time(const struct explained *fault)
-{
-	return !(fault->perf & PFSTAT_PERF_NO_END);
-}
-
-/* NULL: not known. */
-static const char *fault_rows_mechanism(const struct explained *fault)
-{
-	const enum mechanism mechanism = mechanism_of(fault);
-
-	return mechanism == MECHANISM_UNKNOWN ? NULL : mechanisms[mechanism].spelling;
-}
-
-static bool fault_rows_has_part(const struct explained *fault, enum part part)
+static bool fault_row_has_part(const struct explained *fault, enum part part)
 {
 	if (part_has(part, PART_OUTSIDE_CALLS) && !fault->whole)
 		return false;
-	return fault->parts_known && fault_rows_has_time(fault) &&
-	       (!fault->perf || part_has(part, PART_BY_PERF));
+	return fault->parts_known && (!fault->perf || part_has(part, PART_BY_PERF));
 }
 
-static bool fault_rows_has_bytes(const struct explained *fault)
+/* perf reports neither whether a fault was a write, nor the end of a failed one. */
+static void fault_row_fill(struct fault_row *row, const struct fault_rows *rows,
+			   const struct explained *fault, const char *file)
 {
-	return fault->parts_known && !fault->perf;
-}
-
-/* Without a call, or if the calls are not known, there is no call time. */
-static bool fault_rows_has_calls(const struct explained *fault)
-{
-	return fault->calls;
-}
-
-static void csv_cell(FILE *out, bool known, uint64_t number)
-{
-	putc_unlocked(',', out);
-	if (known)
-		csv_text_number(out, number);
-}
-
-static void print_csv_row(const struct fault_rows *rows, const struct explained *fault,
-			  const char *file)
-{
-	FILE *out = rows->out;
+	const bool ended = !(fault->perf & PFSTAT_PERF_NO_END);
+	const enum mechanism mechanism = mechanism_of(fault);
 	enum part part;
 
-	csv_text_number(out, fault->start_ns);
-	csv_cell(out, fault_rows_has_time(fault), fault->end_ns - fault->start_ns);
-	csv_cell(out, true, fault->pid);
-	csv_cell(out, true, fault->tid);
-	putc_unlocked(',', out);
-	csv_text(out, analysis_thread_name(rows->analysis, fault->tid));
-	putc_unlocked(',', out);
-	fputs(fault_class_name(fault->class), out);
-	csv_cell(out, true, fault->major);
-	csv_cell(out, true, fault->solved);
-	csv_cell(out, true, is_kernel(fault));
-	fputs(fault_rows_write(fault, ",1,", ",0,") ?: ",,", out);
-	csv_text_address(out, fault->address);
-	putc_unlocked(',', out);
-	csv_text(out, file);
-	csv_cell(out, fault->inode, fault->pgoff);
-	putc_unlocked(',', out);
-	csv_text_address(out, fault->ip);
+	*row = (struct fault_row){
+		.start_ns = fault->start_ns,
+		.duration_ns = ended ? fault->end_ns - fault->start_ns : COUNT_NA,
+		.address = fault->address,
+		.page = fault->pgoff,
+		.code = fault->ip,
+		.read_bytes = fault->parts_known && !fault->perf ? fault->read_bytes : COUNT_NA,
+		.calls_ns = fault->calls ? fault->handler_ns : COUNT_NA,
+		.pid = fault->pid,
+		.tid = fault->tid,
+		.thread = analysis_thread_name(rows->analysis, fault->tid),
+		.class = fault_class_name(fault->class),
+		.file = fault->inode ? file : NULL,
+		.mechanism = mechanism ? mechanisms[mechanism].spelling : NULL,
+		.major = fault->major,
+		.solved = fault->solved,
+		.kernel = !(fault->flags & PFSTAT_FLAG_USER),
+		.write = fault->flags & PFSTAT_FLAG_WRITE,
+		.write_known = !fault->perf,
+		.whole = fault->whole,
+	};
 	for (part = 0; part < NR_PARTS; part++)
-		csv_cell(out, fault_rows_has_part(fault, part), fault->parts_ns[part]);
-	csv_cell(out, fault_rows_has_bytes(fault), fault->read_bytes);
-	csv_cell(out, fault_rows_has_calls(fault), fault->handler_ns);
-	csv_cell(out, true, fault->whole);
-	fprintf(out, ",%s\n", fault_rows_mechanism(fault) ?: "");
-}
-
-/* Prints @key, and the number or null. */
-static void json_number(FILE *out, const char *key, bool known, uint64_t number)
-{
-	if (known)
-		fprintf(out, "%s%" PRIu64, key, number);
-	else
-		fprintf(out, "%snull", key);
-}
-
-static void print_json_parts(FILE *out, const struct explained *fault)
-{
-	char key[32];
-	enum part part;
-
-	for (part = 0; part < NR_PARTS; part++) {
-		snprintf(key, sizeof(key), ",\"%s_ns\":", part_name(part));
-		json_number(out, key, fault_rows_has_part(fault, part), fault->parts_ns[part]);
-	}
-}
-
-static int print_json_row(const struct fault_rows *rows, const struct explained *fault,
-			  const char *file)
-{
-	char *name = json_text_string(file);
-	char *thread = json_text_string(analysis_thread_name(rows->analysis, fault->tid));
-	FILE *out = rows->out;
-
-	if (name && thread) {
-		fprintf(out, "{\"start_ns\":%" PRIu64, fault->start_ns);
-		json_number(out, ",\"duration_ns\":", fault_rows_has_time(fault),
-			    fault->end_ns - fault->start_ns);
-		fprintf(out,
-			",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"thread\":%s,\"class\":\"%s\","
-			"\"major\":%s,\"solved\":%s,\"kernel\":%s,\"write\":%s,"
-			"\"address\":\"%#" PRIx64 "\",\"file\":%s",
-			fault->pid, fault->tid, thread, fault_class_name(fault->class),
-			fault->major ? "true" : "false", fault->solved ? "true" : "false",
-			is_kernel(fault) ? "true" : "false",
-			fault_rows_write(fault, "true", "false") ?: "null", fault->address,
-			fault->inode ? name : "null");
-		json_number(out, ",\"page\":", fault->inode, fault->pgoff);
-		fprintf(out, ",\"code\":\"%#" PRIx64 "\"", fault->ip);
-		print_json_parts(out, fault);
-		json_number(out, ",\"read_bytes\":", fault_rows_has_bytes(fault),
-			    fault->read_bytes);
-		json_number(out, ",\"calls_ns\":", fault_rows_has_calls(fault), fault->handler_ns);
-		fprintf(out, ",\"whole\":%s,\"mechanism\":", fault->whole ? "true" : "false");
-		if (fault_rows_mechanism(fault))
-			fprintf(out, "\"%s\"}\n", fault_rows_mechanism(fault));
-		else
-			fputs("null}\n", out);
-	}
-	free(name);
-	free(thread);
-	return name && thread ? 0 : -ENOMEM;
+		row->parts_ns[part] =
+			ended && fault_row_has_part(fault, part) ? fault->parts_ns[part] : COUNT_NA;
 }
 
 /* An explain_sink. */
@@ -215,13 +215,12 @@ static int fault_rows_add(void *context, const struct explained *fault)
 {
 	struct fault_rows *rows = context;
 	const char *file = fault_rows_file(rows, fault);
-	int err = file ? 0 : -ENOMEM;
+	struct fault_row row;
 
-	if (!err && rows->json)
-		err = print_json_row(rows, fault, file);
-	else if (!err)
-		print_csv_row(rows, fault, file);
-	return err ? err : ferror(rows->out) ? -EIO : 0;
+	if (!file)
+		return -ENOMEM;
+	fault_row_fill(&row, rows, fault, file);
+	return print_row(rows->out, &fault_table, &row, rows->json);
 }
 
 /* Frees the memory of the rows, and checks the output. */
@@ -236,13 +235,17 @@ static int fault_rows_end(struct fault_rows *rows)
 
 static int rows_open(void **data, FILE *out, const struct analysis *analysis, bool json)
 {
-	*data = calloc(1, sizeof(struct fault_rows));
-	return *data ? fault_rows_begin(*data, out, analysis, json) : -ENOMEM;
+	struct fault_rows *rows = *data = malloc(sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	*rows = (struct fault_rows){ .out = out, .analysis = analysis, .json = json };
+	return 0;
 }
 
 static int csv_rows_open(void **data, FILE *out, const struct analysis *analysis)
 {
-	return rows_open(data, out, analysis, false);
+	return rows_open(data, out, analysis, false) ?: print_csv_head(out, &fault_table);
 }
 
 static int json_rows_open(void **data, FILE *out, const struct analysis *analysis)
@@ -274,8 +277,65 @@ const struct fault_printer json_rows_printer = {
 
 /*
  * Prints a recording's block device requests, or mappings, as CSV, in recording order. File and
- * thread names come from the analysis at that time. An unknown value is an empty cell.
+ * thread names come from the analysis at that time.
  */
+
+struct request_row {
+	uint64_t start_ns, duration_ns, sector, bytes, queue_ns, device_ns, page;
+	uint32_t pid, tid;
+	const char *thread, *device, *file;
+	bool write, readahead, swap, error;
+};
+
+FIELD_FUNCTION(bool, request_has_file, request_row, it->file)
+
+static const struct field request_columns[] = {
+	FIELD(COUNT, request_row, start_ns, "CLOCK_MONOTONIC at the entry into the queue"),
+	FIELD(COUNT, request_row, duration_ns, "until it was complete"),
+	FIELD(COUNT, request_row, pid, "process that submitted it"),
+	FIELD(COUNT, request_row, tid, "thread that submitted it"),
+	FIELD(POINTER, request_row, thread, "thread name"),
+	FIELD(FLAG, request_row, write, "a write"),
+	FIELD(FLAG, request_row, readahead, "read-ahead"),
+	FIELD(FLAG, request_row, swap, "of swap"),
+	FIELD(FLAG, request_row, error, "it failed"),
+	FIELD(STRING, request_row, device, "MAJOR:MINOR"),
+	FIELD(COUNT, request_row, sector, "first sector, of 512 bytes"),
+	FIELD(COUNT, request_row, bytes, "size"),
+	FIELD(COUNT, request_row, queue_ns, "in the queue"),
+	FIELD(COUNT, request_row, device_ns, "at the device"),
+	FIELD(POINTER, request_row, file, "file path"),
+	FIELD(COUNT, request_row, page, "first page in the file", .known = request_has_file),
+};
+
+static const struct fields request_table = FIELDS("requests", NULL, request_row, request_columns);
+
+struct mapping_row {
+	uint64_t start_ns, address, bytes, page;
+	uint32_t pid, tid;
+	const char *advice, *device, *file;
+	bool read, write, execute, shared;
+};
+
+FIELD_FUNCTION(bool, mapping_has_file, mapping_row, it->file)
+
+static const struct field mapping_columns[] = {
+	FIELD(COUNT, mapping_row, start_ns, "CLOCK_MONOTONIC; 0: it existed before the recording"),
+	FIELD(COUNT, mapping_row, pid, "process"),
+	FIELD(COUNT, mapping_row, tid, "thread"),
+	FIELD(ADDRESS, mapping_row, address, "first address"),
+	FIELD(COUNT, mapping_row, bytes, "size"),
+	FIELD(FLAG, mapping_row, read, "PROT_READ"),
+	FIELD(FLAG, mapping_row, write, "PROT_WRITE"),
+	FIELD(FLAG, mapping_row, execute, "PROT_EXEC"),
+	FIELD(FLAG, mapping_row, shared, "MAP_SHARED"),
+	FIELD(POINTER, mapping_row, advice, "the advice that applied when the recording began"),
+	FIELD(POINTER, mapping_row, device, "MAJOR:MINOR"),
+	FIELD(POINTER, mapping_row, file, "file path"),
+	FIELD(COUNT, mapping_row, page, "first page in the file", .known = mapping_has_file),
+};
+
+static const struct fields mapping_table = FIELDS("mappings", NULL, mapping_row, mapping_columns);
 
 struct item_rows {
 	FILE *out;
@@ -283,7 +343,7 @@ struct item_rows {
 };
 
 static int item_rows_begin(void **data, FILE *out, const struct analysis *analysis,
-			   const char *columns)
+			   const struct fields *table)
 {
 	struct item_rows *rows = malloc(sizeof(*rows));
 
@@ -291,7 +351,7 @@ static int item_rows_begin(void **data, FILE *out, const struct analysis *analys
 		return -ENOMEM;
 	*rows = (struct item_rows){ out, analysis };
 	*data = rows;
-	return fputs(columns, out) < 0 ? -EIO : 0;
+	return print_csv_head(out, table);
 }
 
 static int item_rows_end(void *data, const struct missing_faults *missing)
@@ -305,9 +365,12 @@ static int item_rows_end(void *data, const struct missing_faults *missing)
 	return fflush(out) || ferror(out) ? -(errno ?: EIO) : 0;
 }
 
-static void print_device(FILE *out, uint32_t dev)
+#define DEVICE_BYTES 24
+
+static const char *device_name(char name[DEVICE_BYTES], uint32_t dev)
 {
-	fprintf(out, ",%u:%u", dev >> 20, dev & 0xfffff);
+	snprintf(name, DEVICE_BYTES, "%u:%u", dev >> 20, dev & 0xfffff);
+	return name;
 }
 
 /* The clocks on two CPUs differ slightly. */
@@ -319,36 +382,39 @@ static uint64_t request_start_ns(const struct pfstat_block *block)
 
 static int print_request_row(const struct item_rows *rows, const struct pfstat_block *block)
 {
-	const bool of_file = block->event.flags & PFSTAT_BLOCK_FILE;
-	const uint64_t start_ns = request_start_ns(block);
 	const struct analysis *analysis = rows->analysis;
+	const uint64_t start_ns = request_start_ns(block);
 	const uint32_t flags = block->event.flags;
-	FILE *out = rows->out;
-	char *file = NULL;
+	char device[DEVICE_BYTES], *file = NULL;
+	int err;
 
-	if (of_file) {
+	if (flags & PFSTAT_BLOCK_FILE) {
 		file = analysis_file_name(analysis, block->fs_dev, block->inode);
 		if (!file)
 			return -ENOMEM;
 	}
-	fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",", start_ns,
-		item_elapsed(start_ns, block->event.ns), block->event.pid, block->event.tid);
-	csv_text(out, analysis_thread_name(analysis, block->event.tid));
-	fprintf(out, ",%d,%d,%d,%d", !!(flags & PFSTAT_BLOCK_WRITE),
-		!!(flags & PFSTAT_BLOCK_READAHEAD), !!(flags & PFSTAT_BLOCK_SWAP),
-		!!(flags & PFSTAT_BLOCK_ERROR));
-	print_device(out, block->dev);
-	fprintf(out, ",%" PRIu64 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",", (uint64_t)block->sector,
-		block->bytes, item_elapsed(start_ns, block->issue_ns),
-		item_elapsed(block->issue_ns, block->event.ns));
-	if (of_file) {
-		csv_text(out, file);
-		fprintf(out, ",%" PRIu64 "\n", (uint64_t)block->pgoff);
-	} else {
-		fputs(",\n", out);
-	}
+	err = print_row(rows->out, &request_table,
+			&(struct request_row){
+				.start_ns = start_ns,
+				.duration_ns = item_elapsed(start_ns, block->event.ns),
+				.pid = block->event.pid,
+				.tid = block->event.tid,
+				.thread = analysis_thread_name(analysis, block->event.tid),
+				.write = flags & PFSTAT_BLOCK_WRITE,
+				.readahead = flags & PFSTAT_BLOCK_READAHEAD,
+				.swap = flags & PFSTAT_BLOCK_SWAP,
+				.error = flags & PFSTAT_BLOCK_ERROR,
+				.device = device_name(device, block->dev),
+				.sector = block->sector,
+				.bytes = block->bytes,
+				.queue_ns = item_elapsed(start_ns, block->issue_ns),
+				.device_ns = item_elapsed(block->issue_ns, block->event.ns),
+				.file = file,
+				.page = block->pgoff,
+			},
+			false);
 	free(file);
-	return ferror(out) ? -EIO : 0;
+	return err;
 }
 
 /* Only a mapping existing before the recording has an advice value. */
@@ -358,34 +424,38 @@ static const char *mapping_advice(const struct item_map *map)
 		return "random";
 	if (map->flags & ITEM_MAP_SEQUENTIAL)
 		return "sequential";
-	return map->ns || map->flags & ITEM_MAP_NO_ADVICE ? "" : "normal";
+	return map->ns || map->flags & ITEM_MAP_NO_ADVICE ? NULL : "normal";
 }
 
 static int print_mapping_row(FILE *out, const struct item_map *map)
 {
+	char device[DEVICE_BYTES];
+
 	/* The process executed a program: this is not a mapping. */
 	if (!map->bytes)
 		return 0;
-	fprintf(out, "%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%#" PRIx64 ",%" PRIu64 ",%d,%d,%d,%d,%s",
-		map->ns, map->pid, map->tid, map->address, map->bytes, !!(map->prot & PROT_READ),
-		!!(map->prot & PROT_WRITE), !!(map->prot & PROT_EXEC),
-		(map->flags & MAP_TYPE) == MAP_SHARED, mapping_advice(map));
-	if (map->inode) {
-		print_device(out, map->dev);
-		fputc(',', out);
-		csv_text(out, map->path);
-		fprintf(out, ",%" PRIu64 "\n", map->pgoff);
-	} else {
-		fputs(",,,\n", out);
-	}
-	return ferror(out) ? -EIO : 0;
+	return print_row(out, &mapping_table,
+			 &(struct mapping_row){
+				 .start_ns = map->ns,
+				 .pid = map->pid,
+				 .tid = map->tid,
+				 .address = map->address,
+				 .bytes = map->bytes,
+				 .read = map->prot & PROT_READ,
+				 .write = map->prot & PROT_WRITE,
+				 .execute = map->prot & PROT_EXEC,
+				 .shared = (map->flags & MAP_TYPE) == MAP_SHARED,
+				 .advice = mapping_advice(map),
+				 .device = map->inode ? device_name(device, map->dev) : NULL,
+				 .file = map->inode ? map->path : NULL,
+				 .page = map->pgoff,
+			 },
+			 false);
 }
 
 static int requests_begin(void **data, FILE *out, const struct analysis *analysis)
 {
-	return item_rows_begin(data, out, analysis,
-			       "start_ns,duration_ns,pid,tid,thread,write,readahead,swap,error,"
-			       "device,sector,bytes,queue_ns,device_ns,file,page\n");
+	return item_rows_begin(data, out, analysis, &request_table);
 }
 
 static int requests_item(void *data, const struct item *item)
@@ -397,9 +467,7 @@ static int requests_item(void *data, const struct item *item)
 
 static int mappings_begin(void **data, FILE *out, const struct analysis *analysis)
 {
-	return item_rows_begin(data, out, analysis,
-			       "start_ns,pid,tid,address,bytes,read,write,execute,shared,advice,"
-			       "device,file,page\n");
+	return item_rows_begin(data, out, analysis, &mapping_table);
 }
 
 static int mappings_item(void *data, const struct item *item)

@@ -27,12 +27,8 @@ struct firefox {
 
 static void firefox_text(struct firefox *firefox, const char *text)
 {
-	char *json = json_text_string(text);
-
-	fputs(json ?: "null", firefox->out);
-	if (!json)
+	if (json_text_print(firefox->out, text))
 		firefox->err = -ENOMEM;
-	free(json);
 }
 
 /* Prints nanoseconds as milliseconds, without rounding. */
