@@ -171,7 +171,7 @@ int report_options_print(const struct report_options *options, const struct repo
 
 /* pfdrive report's command line. */
 
-enum report_key { KEY_FILE = 3000, KEY_FROM, KEY_TO, KEY_SLOWEST };
+enum report_key { KEY_FILE = 3000, KEY_FROM, KEY_TO, KEY_SLOWEST, KEY_COLUMNS };
 
 static void report_name_files(const struct argp_state *state,
 			      const struct report_arguments *options)
@@ -221,6 +221,14 @@ static void report_check_text(const struct argp_state *state,
 		      report_format_words[format]);
 }
 
+/* Like --help, it ends the program. */
+static void report_print_columns(void)
+{
+	const int err = print_rows_columns(stdout);
+
+	exit(err ? message_of_stdout(err, "the columns") : STATUS_OK);
+}
+
 static error_t report_parse_option(int key, char *text, struct argp_state *state)
 {
 	struct report_arguments *options = state->input;
@@ -245,6 +253,9 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 		return 0;
 	case KEY_SLOWEST:
 		options->slowest = argument_number(state, "slowest", text, 1, SLOWEST_MAX);
+		return 0;
+	case KEY_COLUMNS:
+		report_print_columns();
 		return 0;
 	case FIGURES_KEY_HTML:
 		options->figures.html = text;
@@ -290,6 +301,8 @@ static const struct argp_option report_argp_options[] = {
 	  "print the N longest faults and what each waited for, in place of the tables; JSON and "
 	  "the page have as many (default 10)",
 	  1 },
+	{ "columns", KEY_COLUMNS, NULL, 0,
+	  "print the columns of the formats that have rows, as CSV, and exit", 4 },
 	{ "output", 'o', "FILE", 0, "print to FILE instead of standard output", 4 },
 	FIGURES_OPTIONS_HTML,
 	{ "plot", FIGURES_KEY_PLOT, "FOLDER|-", 0,

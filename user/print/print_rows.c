@@ -16,8 +16,9 @@
 #include "print/printers.h"
 
 /*
- * The columns of a table: one row for each, in their order. The CSV header and the keys in JSON come
- * from the rows. A text is NULL if it is not known, and then the cell is empty, in JSON null.
+ * The columns of a table: one row for each, in their order. The CSV header, the keys in JSON,
+ * `pfdrive report --columns` and the types in Python all come from the rows. A text is NULL if it is
+ * not known, and then the cell is empty, in JSON null.
  */
 
 static const char *cell_text(const struct field *column, const void *row)
@@ -92,6 +93,35 @@ static int print_csv_head(FILE *out, const struct fields *table)
 	for (i = 0; i < table->nr; i++)
 		fprintf(out, "%s%s", i ? "," : "", table->rows[i].key);
 	return fputc('\n', out) < 0 ? -EIO : 0;
+}
+
+/* The type in Python's tables: a name of Arrow, and of numpy. */
+static const char *column_type(const struct field *column)
+{
+	switch (column->type) {
+	case FIELD_COUNT:
+	case FIELD_KNOWN:
+		return column->bytes == sizeof(uint32_t) ? "uint32" : "int64";
+	case FIELD_ADDRESS:
+		return "uint64";
+	case FIELD_FLAG:
+		return "bool";
+	default:
+		return "string";
+	}
+}
+
+static void print_columns(FILE *out, const struct fields *table)
+{
+	const struct field *column;
+
+	for (column = table->rows; column < table->rows + table->nr; column++) {
+		fprintf(out, "%s,%s,%s,%d,", table->name, column->key, column_type(column),
+			column->known || column->type == FIELD_KNOWN ||
+				column->type == FIELD_POINTER);
+		csv_text(out, column->about);
+		fputc('\n', out);
+	}
 }
 
 /*
@@ -488,3 +518,12 @@ const struct fault_printer mappings_csv_printer = {
 	.item = mappings_item,
 	.end = item_rows_end,
 };
+
+int print_rows_columns(FILE *out)
+{
+	fputs("rows,column,type,may_be_empty,meaning\n", out);
+	print_columns(out, &fault_table);
+	print_columns(out, &request_table);
+	print_columns(out, &mapping_table);
+	return fflush(out) || ferror(out) ? -(errno ?: EIO) : 0;
+}

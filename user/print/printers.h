@@ -52,6 +52,9 @@ const struct report_printer *report_printer(enum report_format format);
 #define DECLARE_PRINTER(name, word, kind, printer, bytes, help) DECLARE_##kind(printer)
 REPORT_FORMATS(DECLARE_PRINTER, DECLARE_PRINTER)
 
+/* Prints the columns of the formats that have rows, as CSV. Returns 0 or a negative errno. */
+int print_rows_columns(FILE *out);
+
 /*
  * The JSON schema of a report: reads the part by hand, and adds the definitions made from rows of
  * fields. NULL: message() has printed why.
