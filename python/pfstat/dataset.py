@@ -18,15 +18,13 @@ import pyarrow as pa
 import pyarrow.parquet
 from tqdm import tqdm
 
-from .columns import ENVIRONMENT, FAULTS, MAPPINGS, REQUESTS, SCHEMA_VERSION, Column
+from .columns import ENVIRONMENT, SCHEMA_VERSION, Column, columns_of
 from .program import Path, PfdriveError, argument, output_of
 from .rows import TYPES, batches_of, words_of
 from .verdicts import report_of
 
 # Rows in a file's row group.
 GROUP_ROWS = 250_000
-
-TABLES = {"faults": FAULTS, "requests": REQUESTS, "mappings": MAPPINGS}
 
 
 def schema_of(table: str, columns: tuple[Column, ...]) -> Any:
@@ -73,12 +71,12 @@ class Files:
 
 def write_rows(files: Files, table: str, recording: Path, bar: Any) -> int:
     """Streams a recording's table into the table's file. Returns the number of rows."""
-    columns, rows = TABLES[table], 0
+    columns, rows = columns_of(table), 0
     schema = schema_of(table, columns)
     with output_of("report", "--format", f"{table}-csv", argument(recording)) as out, \
             pa.parquet.ParquetWriter(files.new(table), schema, compression="zstd") as writer:
         for batch in batches_of(out, columns):
-            cells = [texts_of(batch[column.name], column) if column.kind == "word"
+            cells = [texts_of(batch[column.name], column) if column.kind == "string"
                      else batch[column.name] for column in columns]
             name = pa.repeat(pa.scalar(files.recording), len(batch))
             writer.write_table(pa.table([name, *cells], schema=schema), row_group_size=GROUP_ROWS)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from .columns import FAULTS, Column
+from .columns import Column, columns_of
 from .program import Path, argument, output_of, warn
 from .rows import READ, batches_of, words_of
 
@@ -83,7 +83,7 @@ class Words:
 
 
 def read(out: IO[bytes], columns: Sequence[Column]) -> pd.DataFrame:
-    parts = {column.name: Words(column) if column.kind == "word" else Numbers(column)
+    parts = {column.name: Words(column) if column.kind == "string" else Numbers(column)
              for column in columns}
     for batch in batches_of(out, columns):
         for name, part in parts.items():
@@ -104,11 +104,12 @@ def warn_of_losses(report: dict[str, Any], recording: Path) -> None:
 
 def frame_of(recording: Path, options: dict[str, str | None]) -> pd.DataFrame:
     words = [f"--{name}={value}" for name, value in options.items() if value is not None]
+    columns = columns_of("faults")
     with tempfile.TemporaryDirectory(prefix="pfstat-") as folder:
         path = os.path.join(folder, "report.json")
         with output_of("report", "--format", "faults-csv", "--json", path, *words,
                        argument(recording)) as out:
-            faults = read(out, FAULTS)
+            faults = read(out, columns)
         with open(path, encoding="utf-8") as report:
             warn_of_losses(json.load(report), recording)
     return faults

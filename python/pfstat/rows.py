@@ -9,26 +9,15 @@ import pyarrow as pa
 import pyarrow.csv
 
 from .columns import Column, name_of
-from .program import PfdriveError
 
 # CSV bytes in memory at the same time.
 BLOCK_BYTES = 8 << 20
 
-TYPES = {"id": pa.uint32(), "flag": pa.bool_(), "ns": pa.int64(), "number": pa.int64(),
-         "address": pa.uint64(), "word": pa.string(), "time": pa.timestamp("us", tz="UTC"),
-         "share": pa.float64()}
+TYPES = {kind: pa.type_for_alias(kind)
+         for kind in ("uint32", "bool", "int64", "uint64", "string", "double")} | \
+    {"time": pa.timestamp("us", tz="UTC")}
 # Names may hold any bytes, so they are read as such.
-READ = TYPES | {"word": pa.binary()}
-
-
-def header_of(out: IO[bytes], columns: Sequence[Column]) -> list[str]:
-    """The column names at the start of the output."""
-    names = out.readline().decode().rstrip("\n").split(",")
-    missing = [column.name for column in columns if column.name not in names]
-    if missing:
-        raise PfdriveError(f"this pfdrive prints no column {missing[0]}; use the pfdrive of the "
-                           "package")
-    return names
+READ = TYPES | {"string": pa.binary()}
 
 
 def words_of(cells: Any, column: Column) -> tuple[list[str | None], Any]:
@@ -42,7 +31,8 @@ def words_of(cells: Any, column: Column) -> tuple[list[str | None], Any]:
 
 def batches_of(out: IO[bytes], columns: Sequence[Column]) -> Iterator[Any]:
     """The CSV rows in batches, each with the columns in order. Names are bytes."""
-    names = header_of(out, columns)
+    names = [column.name for column in columns]
+    out.readline()
     try:
         yield from pa.csv.open_csv(
             out,
@@ -50,7 +40,6 @@ def batches_of(out: IO[bytes], columns: Sequence[Column]) -> Iterator[Any]:
             pa.csv.ParseOptions(newlines_in_values=True),
             pa.csv.ConvertOptions(column_types={column.name: READ[column.kind]
                                                 for column in columns},
-                                  include_columns=[column.name for column in columns],
                                   null_values=[""], strings_can_be_null=False, check_utf8=False))
     except pa.ArrowInvalid as error:
         # A table without rows is not an error.
