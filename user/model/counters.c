@@ -310,4 +310,7 @@ void run_counters_exit(struct run_counters *counters)
 	free(counters->swap_rows);
 	counters->swap_rows = NULL;
 	counters->nr_swap_rows = 0;
+	free(counters->filesystems);
+	counters->filesystems = NULL;
+	counters->nr_filesystems = 0;
 }

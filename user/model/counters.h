@@ -14,6 +14,8 @@
 
 #include <pfstat/event.h>
 
+#include "model/filesystem.h"
+
 /* The getrusage(2) figures for a run's measured part, COUNT_NA if not known. */
 
 struct usage {
@@ -238,6 +240,9 @@ struct run_counters {
 	uint64_t maps_lost;	 /* mappings perf could not report for lack of space */
 	uint64_t maps_late_cpus; /* CPUs brought online; mappings made there may be missing */
 	uint64_t names_left_out; /* code names with no room in the recording */
+	/* Those of the mapped files, as far as they are known. run_counters_exit() frees. */
+	struct filesystem *filesystems;
+	size_t nr_filesystems;
 };
 
 /* Sets every count to COUNT_NA, and the rest to empty. */

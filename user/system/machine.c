@@ -20,6 +20,7 @@
 
 #include "system/kernel_settings.h"
 #include "system/machine.h"
+#include "system/mounts.h"
 #include "util/array.h"
 #include "util/counter.h"
 #include "util/input_file.h"
@@ -280,32 +281,14 @@ static void copy(char *to, size_t size, const char *from)
 	to[length] = '\0';
 }
 
-/* Compares mount ids, because btrfs and overlayfs have separate device numbers. */
-static void read_mount(int fd, char *type, size_t type_size, char *source, size_t source_size)
+/* Compares mount ids, because stat(2) has separate device numbers on btrfs and overlayfs. */
+static bool read_mount(int fd, struct filesystem *filesystem)
 {
-	char line[2 * PATH_MAX], found_type[64], found_source[PATH_MAX];
-	unsigned long long id;
 	struct statx statx_buffer;
-	const char *rest;
-	FILE *file;
 
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &statx_buffer) ||
-	    !(statx_buffer.stx_mask & STATX_MNT_ID))
-		return;
-	file = fopen("/proc/self/mountinfo", "re");
-	if (!file)
-		return;
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%llu", &id) != 1 || id != statx_buffer.stx_mnt_id)
-			continue;
-		rest = strstr(line, " - ");
-		if (rest && sscanf(rest, " - %63s %4095s", found_type, found_source) == 2) {
-			copy(type, type_size, found_type);
-			copy(source, source_size, found_source);
-		}
-		break;
-	}
-	fclose(file);
+	return !statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &statx_buffer) &&
+	       statx_buffer.stx_mask & STATX_MNT_ID &&
+	       mounts_find_id("/proc/self/mountinfo", statx_buffer.stx_mnt_id, filesystem);
 }
 
 /*
@@ -343,11 +326,11 @@ static void read_device(struct environment *environment, dev_t dev)
 
 static void read_place(struct environment *environment, int fd, dev_t dev)
 {
-	char source[PATH_MAX] = "";
+	struct filesystem filesystem = { 0 };
 
-	read_mount(fd, environment->filesystem, sizeof(environment->filesystem), source,
-		   sizeof(source));
-	if (find_block_device(source, &dev))
+	if (read_mount(fd, &filesystem))
+		copy(environment->filesystem, sizeof(environment->filesystem), filesystem.type);
+	if (find_block_device(filesystem.source, &dev))
 		read_device(environment, dev);
 	environment->readahead_bytes = readahead_setting_read(fd);
 }
