@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Converts a run's counters and a cgroup's limits to the JSON at the end of a recording, and back.
- * One list of names serves both directions, so the reader knows every key the writer emits.
- * COUNT_NA is null.
+ * One list of names serves both directions: the reader knows every key. COUNT_NA is null.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -355,6 +354,8 @@ json_t *counters_json(const struct run_counters *counters)
 	if (!err)
 		err = json_object_set_new(json, "cgroup", cgroup_json(&counters->cgroup));
 	if (!err)
+		err = json_object_set_new(json, "filesystems", filesystems_json(counters));
+	if (!err)
 		err = json_object_set_new(json, "bpf",
 					  counters->have_bpf && !by_perf ? bpf_to_json(counters) :
 									   json_null());
@@ -560,7 +561,9 @@ static int read_counters(const json_t *json, struct run_counters *counters)
 	counters->edges = json_is_true(json_object_get(json, "edges"));
 	counters->have_advice = json_is_true(json_object_get(json, "advice"));
 	if (!err)
-		err = cgroup_json_parse(&counters->cgroup, json_object_get(json, "cgroup"));
+		err = cgroup_json_parse(&counters->cgroup, json_object_get(json, "cgroup")) ?:
+			      filesystems_json_parse(counters,
+						     json_object_get(json, "filesystems"));
 	if (!err)
 		err = read_bpf(json_object_get(json, "bpf"), counters);
 	if (!err)

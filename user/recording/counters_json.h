@@ -14,6 +14,11 @@ json_t *cgroup_json(const struct cgroup_limits *limits);
 /* NULL and null: nothing is known. Returns 0, or -EINVAL if the JSON is malformed. */
 int cgroup_json_parse(struct cgroup_limits *limits, const json_t *json);
 
+/* The file systems of the run's files, a member of the tail. NULL: no memory. */
+json_t *filesystems_json(const struct run_counters *counters);
+/* NULL: an older recording, none is known. Returns 0, -EINVAL or -ENOMEM. */
+int filesystems_json_parse(struct run_counters *counters, const json_t *json);
+
 /* NULL: no memory. */
 json_t *counters_json(const struct run_counters *counters);
 /*
