@@ -277,6 +277,9 @@ static void forget_counts(struct reading *reading)
 	counters->names_left_out = all.names_left_out;
 	counters->maps_lost = all.maps_lost;
 	counters->maps_late_cpus = all.maps_late_cpus;
+	counters->filesystems = all.filesystems;
+	counters->nr_filesystems = all.nr_filesystems;
+	all.filesystems = NULL;
 	if (all.have_bpf) {
 		report->bpf.known = true;
 		report->bpf.hooks = all.hooks;

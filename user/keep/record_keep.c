@@ -20,6 +20,7 @@
 #include "report/report.h"
 #include "run/recording_output.h"
 #include "symbols/symbols.h"
+#include "system/mounts.h"
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"
@@ -38,6 +39,7 @@ struct kept_recording {
 struct kept_sink {
 	struct recording_output output;
 	struct analysis *analysis; /* finds the code to be named */
+	struct mounts mounts;	   /* of processes that still exist */
 	char path[PATH_MAX];
 };
 
@@ -56,6 +58,7 @@ static int kept_add(void *context, const struct item *item)
 {
 	struct kept_sink *sink = context;
 
+	mounts_see_item(&sink->mounts, item);
 	return recording_output_item(&sink->output, item) ?: analysis_add(sink->analysis, item);
 }
 
@@ -86,6 +89,7 @@ static int kept_finish(struct kept_sink *sink, const struct kept_recording *kept
 	int status;
 
 	kept_count(kept, part, &counters);
+	mounts_hand_over(&sink->mounts, &counters);
 	if (err)
 		snprintf(cut, sizeof(cut), "cannot read the kept part: %s", strerror(-err));
 	else if (!analysis_finish(sink->analysis) &&

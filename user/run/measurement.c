@@ -83,6 +83,7 @@ static int measurement_add(void *context, const struct item *item)
 
 	if (err)
 		return err < 0 ? err : 0;
+	mounts_see_item(&measurement->mounts, item);
 	if (options->tap) {
 		err = options->tap(options->tap_context, item);
 		if (err)
@@ -259,6 +260,7 @@ int measurement_stop(struct measurement *measurement)
 		err = instruments_check_events(&result->counters, &measurement->why);
 	if (err)
 		strcpy(result->damage, measurement->why.text);
+	mounts_hand_over(&measurement->mounts, &result->counters);
 	measurement_analyze_recorded(measurement);
 	if (result->analysis && !measurement->analysis_err)
 		measurement->analysis_err = analysis_finish(result->analysis);
@@ -350,6 +352,7 @@ void measurement_close(struct measurement *measurement)
 	measurement_cut_recording(measurement);
 	instruments_close(measurement->instruments);
 	recording_output_close(&measurement->recording);
+	mounts_exit(&measurement->mounts);
 	if (measurement->nothing_fd >= 0)
 		close(measurement->nothing_fd);
 	*measurement = MEASUREMENT_NONE;

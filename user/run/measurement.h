@@ -25,6 +25,7 @@
 #include "collect/instruments.h"
 #include "run/recording_output.h"
 #include "run/result.h"
+#include "system/mounts.h"
 #include "util/why.h"
 
 struct measurement_options {
@@ -53,10 +54,11 @@ struct measurement {
 	struct result *result;
 	struct instruments *instruments; /* for the client's finer operations */
 	struct recording_output recording;
-	int nothing_fd;	  /* /dev/null, -1 if a file or a process is watched */
-	int analysis_err; /* the first; a recording goes on without the analysis */
-	bool running;	  /* between start and stop */
-	bool later;	  /* no item was analyzed so far: the recording has them */
+	struct mounts mounts; /* of the files in items */
+	int nothing_fd;	      /* /dev/null, -1 if a file or a process is watched */
+	int analysis_err;     /* the first; a recording goes on without the analysis */
+	bool running;	      /* between start and stop */
+	bool later;	      /* no item was analyzed so far: the recording has them */
 	struct why why;
 };
 
