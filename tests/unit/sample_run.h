@@ -253,12 +253,16 @@ static inline void sample_ledger(struct ledger *ledger)
 	sample_difference(ledger, "page-faults", "minor-faults + major-faults", 0)->known = false;
 }
 
+static const struct filesystem sample_disk = { .type = "ext4", .source = "/dev/vda1" };
+static const struct filesystem sample_server = { .type = "nfs4", .source = "nas:/a" };
+
 static inline void sample_groups(struct sample_run *run, enum group_by by)
 {
 	run->groups[0] = (struct group){
 		.name = "/mnt/disk/demo.bin",
 		.inode = 12,
 		.dev = 8 << 20 | 1,
+		.filesystem = &sample_disk,
 		.pid = 77,
 		.address = 0x7f0000000000,
 		.faults = 6000,
@@ -286,6 +290,7 @@ static inline void sample_groups(struct sample_run *run, enum group_by by)
 	run->groups[2] = (struct group){
 		.name = "/lib/a,b\"\n.so",
 		.inode = UINT64_MAX,
+		.filesystem = &sample_server,
 		.faults = 2,
 		.major = 1,
 		.total_ns = 5000,

@@ -95,6 +95,35 @@ TEST(test_faults_and_parts_match_the_analysis)
 	fixture_close(&fixture);
 }
 
+TEST(test_files_have_the_file_system_of_their_device)
+{
+	static struct filesystem rows[] = {
+		{ .dev = 8 << 20 | 1, .type = "ext4" },
+		{ .dev = 0, .type = "nfs4" },
+	};
+	struct fixture fixture;
+	const struct report_places *files = &fixture.report.places[GROUP_BY_FILE];
+
+	fixture_open(&fixture, true);
+	fixture.report.groups.wanted = true;
+	fixture.report.groups.by = GROUP_BY_FILE;
+	fixture.counters.filesystems = rows;
+	fixture.counters.nr_filesystems = 2;
+	fill(&fixture);
+	ck_assert_uint_eq(files->nr, 2);
+	ck_assert_ptr_eq(files->rows[0].filesystem, &rows[1]);
+	ck_assert_ptr_eq(fixture.report.groups.rows[1].filesystem, &rows[1]);
+	/* Threads are on no file system. */
+	ck_assert_ptr_null(fixture.report.places[GROUP_BY_THREAD].rows[0].filesystem);
+	fixture.counters.filesystems = NULL;
+	fixture.counters.nr_filesystems = 0;
+	report_exit(&fixture.report);
+	report_init(&fixture.report);
+	fill(&fixture);
+	ck_assert_ptr_null(files->rows[0].filesystem);
+	fixture_close(&fixture);
+}
+
 /* A fault in a guard page returns VM_FAULT_SIGSEGV, and the signal counts. */
 TEST(test_a_fault_that_fails_with_a_signal_counts_once)
 {

@@ -252,13 +252,30 @@ static int fill_extras(struct report *report, const struct analysis *analysis,
 			      &extras->nr_syscalls);
 }
 
-static int fill_groups(struct report_groups *groups, const struct analysis *analysis)
+static void fill_filesystems(struct group *rows, size_t nr, const struct run_counters *counters)
 {
-	return groups->wanted ? analysis_groups(analysis, groups->by, &groups->rows, &groups->nr) :
-				0;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		rows[i].filesystem = rows[i].inode ? filesystem_find(counters->filesystems,
+								     counters->nr_filesystems,
+								     rows[i].dev) :
+						     NULL;
 }
 
-static int fill_places(struct report_places *places, const struct analysis *analysis)
+static int fill_groups(struct report_groups *groups, const struct analysis *analysis,
+		       const struct run_counters *counters)
+{
+	int err = groups->wanted ?
+			  analysis_groups(analysis, groups->by, &groups->rows, &groups->nr) :
+			  0;
+
+	fill_filesystems(groups->rows, groups->nr, counters);
+	return err;
+}
+
+static int fill_places(struct report_places *places, const struct analysis *analysis,
+		       const struct run_counters *counters)
 {
 	enum group_by by;
 	int err = 0;
@@ -266,6 +283,7 @@ static int fill_places(struct report_places *places, const struct analysis *anal
 	for (by = 0; by < NR_GROUP_BY && !err; by++)
 		if (1U << by & REPORT_PLACES & analysis_dimensions(analysis))
 			err = analysis_groups(analysis, by, &places[by].rows, &places[by].nr);
+	fill_filesystems(places[GROUP_BY_FILE].rows, places[GROUP_BY_FILE].nr, counters);
 	return err;
 }
 
@@ -379,11 +397,11 @@ int report_fill(struct report *report, const struct analysis *analysis,
 	analysis_blocks(analysis, &report->blocks);
 	fill_evidence(report, analysis, counters);
 	analysis_contents(analysis, &report->contents);
-	return fill_pages(&report->pages, analysis)		?:
-		       fill_slowest(report, analysis, counters) ?:
-		       fill_waits(report, analysis)		?:
-		       fill_places(report->places, analysis)	?:
-		       fill_calls(&report->calls, analysis)	?:
-		       fill_extras(report, analysis, counters)	?:
-		       fill_groups(&report->groups, analysis);
+	return fill_pages(&report->pages, analysis)		       ?:
+		       fill_slowest(report, analysis, counters)	       ?:
+		       fill_waits(report, analysis)		       ?:
+		       fill_places(report->places, analysis, counters) ?:
+		       fill_calls(&report->calls, analysis)	       ?:
+		       fill_extras(report, analysis, counters)	       ?:
+		       fill_groups(&report->groups, analysis, counters);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyze/fault/explain.h"
+#include "model/filesystem.h"
 #include "model/mapping_state.h"
 
 enum group_by {
@@ -46,6 +47,7 @@ struct group {
 	uint64_t number;   /* from 1, by first fault, the same in each list */
 	uint64_t inode;
 	uint32_t dev;
+	const struct filesystem *filesystem; /* of a file; NULL: not known */
 	uint64_t faults;
 	uint64_t major;
 	uint64_t fetches; /* instruction fetch faults: the page is program text */

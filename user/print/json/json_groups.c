@@ -61,6 +61,22 @@ static json_t *group_mmap_miss(const struct report *run __attribute__((unused)),
 	return value_known(view_mmap_miss(object));
 }
 
+static json_t *group_filesystem(const struct report *run __attribute__((unused)),
+				const void *object)
+{
+	const struct group *group = object;
+
+	return value_text(group->filesystem ? group->filesystem->type : NULL);
+}
+
+static json_t *group_mount_source(const struct report *run __attribute__((unused)),
+				  const void *object)
+{
+	const struct group *group = object;
+
+	return value_text(group->filesystem ? group->filesystem->source : NULL);
+}
+
 static bool group_has_address(const struct report *run __attribute__((unused)), const void *object)
 {
 	return ((const struct group *)object)->address;
@@ -86,6 +102,13 @@ static const struct field group_rows[] = {
 	FIELD(WIDE, group, inode, "64 bits, likewise.", .known = group_has_file),
 	FIELD(COUNT, group, dev, "The file's super block: major << 20 | minor.",
 	      .known = group_has_file),
+	FIELD_OF_ALL("filesystem", MADE,
+		     "The file system's type in the mount table: ext4, nfs4, fuse.sshfs. null: not "
+		     "a file, or not known.",
+		     .make = group_filesystem, .or_null = true),
+	FIELD_OF_ALL("mount_source", MADE,
+		     "The mounted device, or the server: /dev/sda1, server:/export.",
+		     .make = group_mount_source, .or_null = true),
 	FIELD(COUNT, group, faults, NULL),
 	FIELD(COUNT, group, major, NULL),
 	FIELD(COUNT, group, total_ns, NULL),

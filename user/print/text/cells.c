@@ -55,6 +55,18 @@ void cells_print_figure(FILE *out, double value)
 		fprintf(out, size < 999.5 ? "%.3g" : "%.0f", value);
 }
 
+const char *cells_group_name(char text[CELLS_GROUP_NAME], const struct group *group)
+{
+	const enum filesystem_kind kind = filesystem_kind(group->filesystem);
+	char filesystem[FILESYSTEM_TEXT];
+
+	if (kind != FILESYSTEM_SERVER && kind != FILESYSTEM_MEMORY)
+		return group->name;
+	snprintf(text, CELLS_GROUP_NAME, "%s, on %s", group->name,
+		 filesystem_text(filesystem, group->filesystem));
+	return text;
+}
+
 void cells_text(struct grid *grid, const char *text, unsigned int times)
 {
 	while (times--)

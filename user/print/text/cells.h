@@ -19,6 +19,12 @@ void cell_share(struct grid *grid, double share);
 void cell_spread(struct grid *grid, struct spread spread, bool fine);
 /* A figure in a sentence, with three digits or more, and never with an exponent. */
 void cells_print_figure(FILE *out, double value);
+/* With the final 0. */
+#define CELLS_GROUP_NAME (4096 + FILESYSTEM_TEXT)
+/*
+ * The group's name. A file without a local disk has its file system after the name, in @text.
+ */
+const char *cells_group_name(char text[CELLS_GROUP_NAME], const struct group *group);
 void cells_text(struct grid *grid, const char *text, unsigned int times);
 /* Prints four cells in µs: the mean over count, p50, p99 and max. Prints dashes if count is 0. */
 void cells_times(struct grid *grid, const struct part_figures *figures, uint64_t count);

@@ -25,6 +25,8 @@ static void main_part_cell(struct grid *grid, const struct report *run, const st
 
 static void group_row(struct grid *grid, const struct report *run, const struct group *group)
 {
+	char name[CELLS_GROUP_NAME];
+
 	grid_row(grid);
 	cell_count(grid, group->faults);
 	cell_count(grid, group->major);
@@ -33,7 +35,7 @@ static void group_row(struct grid *grid, const struct report *run, const struct 
 	cell_scaled(grid, view_share(group->total_ns, group->faults) / 1e3);
 	cell_scaled(grid, group->max_ns / 1e3);
 	main_part_cell(grid, run, group);
-	grid_cell(grid, "%s", group->name);
+	grid_cell(grid, "%s", cells_group_name(name, group));
 }
 
 /* A separate row below a mapping with known read-ahead. */

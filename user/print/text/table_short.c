@@ -93,12 +93,13 @@ static void where_classes(struct grid *grid, const struct view *view)
 static void where_groups(struct grid *grid, const struct view *view, const char *what,
 			 const struct report_places *places)
 {
+	char name[CELLS_GROUP_NAME];
 	size_t i;
 
 	for (i = 0; i < places->nr && i < ROWS_EACH; i++) {
 		where_cells(grid, view, i ? "" : what, places->rows[i].faults,
 			    places->rows[i].total_ns, places->rows[i].parts_ns);
-		where_name(grid, places->rows[i].name, NULL);
+		where_name(grid, cells_group_name(name, &places->rows[i]), NULL);
 	}
 }
 
