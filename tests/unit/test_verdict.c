@@ -614,6 +614,52 @@ TEST(test_work_on_the_cpu_after_a_read_is_not_the_device)
 	check_no_cause(&s, "decompression");
 }
 
+TEST(test_work_after_a_read_depends_on_the_file_system)
+{
+	static const struct {
+		struct filesystem filesystem;
+		const char *rule, *text;
+	} places[] = {
+		{ { .type = "squashfs", .source = "/dev/loop0" },
+		  "decompression",
+		  "Most likely the kernel decompresses the pages: it is on squashfs (/dev/loop0)." },
+		{ { .type = "btrfs", .source = "/dev/sda2", .compress = true },
+		  "decompression",
+		  "Most likely the kernel decompresses the pages: it is on btrfs (/dev/sda2)." },
+		/* Files may have been compressed by an earlier mount, and all have checksums. */
+		{ { .type = "btrfs", .source = "/dev/sda2" },
+		  "decompression",
+		  "the kernel decompresses, decrypts or verifies the pages: it is on btrfs" },
+		{ { .type = "erofs", .source = "/dev/loop1" },
+		  "decompression",
+		  "decompresses, decrypts or verifies the pages: it is on erofs (/dev/loop1)." },
+		{ { .type = "overlay", .source = "overlay" },
+		  "decompression",
+		  "decompresses, decrypts or verifies the pages: it is on overlay." },
+		{ { .type = "ext4", .source = "/dev/mapper/home" },
+		  "work-after-read",
+		  "Most likely the kernel decrypts or verifies the pages: it is on ext4 "
+		  "(/dev/mapper/home), which does not compress." },
+		{ { .type = "xfs", .source = "/dev/sda3" }, "work-after-read", "it is on xfs" },
+	};
+	struct sample s;
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		sample_begin(&s);
+		add_class(&s, FAULT_DISK, 4, PART_DEVICE, 30 * MS);
+		add_class(&s, FAULT_DISK, 0, PART_CPU_AFTER, 280 * MS);
+		add_class(&s, FAULT_DISK, 0, PART_CPU_BEFORE, 70 * MS);
+		add_cold_file(&s, "/mnt/image/app", 380 * MS, 30 * MS);
+		s.files[0].filesystem = &places[i].filesystem;
+		s.report.evidence.cached_reads = (struct evidence_sum){ 100, 875 * MS, 0 };
+		check_cause(&s, places[i].rule, false, places[i].text);
+		ck_assert_uint_eq(!cause_of(&s, "decompression"),
+				  !!cause_of(&s, "work-after-read"));
+		ck_assert_ptr_null(strstr(cause_of(&s, places[i].rule)->remedy, "findmnt"));
+	}
+}
+
 TEST(test_waits_in_the_queue_of_the_device)
 {
 	struct sample s;
@@ -991,6 +1037,132 @@ TEST(test_reads_of_others_and_of_servers)
 	check_no_cause(&s, "foreign-read");
 	add_class(&s, FAULT_ANON, 100, PART_CPU_BEFORE, 301 * MS);
 	check_no_cause(&s, "remote-server");
+}
+
+/* A file of a mount, whose waits for I/O of others take this long. */
+static void add_waiting_file(struct sample *s, const char *name,
+			     const struct filesystem *filesystem, uint64_t foreign_ns)
+{
+	struct report_places *files = &s->report.places[GROUP_BY_FILE];
+
+	files->rows = s->files;
+	s->files[files->nr++] = (struct group){
+		.name = name,
+		.inode = 5,
+		.filesystem = filesystem,
+		.total_ns = foreign_ns,
+		.parts_ns = { [PART_FOREIGN] = foreign_ns },
+	};
+}
+
+TEST(test_waits_for_pages_of_a_server_name_it)
+{
+	static const struct {
+		struct filesystem filesystem;
+		const char *text, *remedy;
+	} servers[] = {
+		{ { .type = "fuse.sshfs", .source = "me@host:/data" },
+		  "100 % of the faults' time waited for the FUSE server: /mnt/file is on "
+		  "fuse.sshfs (me@host:/data).",
+		  "max_readahead" },
+		{ { .type = "nfs4", .source = "host:/export" },
+		  "waited for the NFS server: /mnt/file is on nfs4 (host:/export).",
+		  "nfsiostat" },
+		{ { .type = "9p", .source = "share" },
+		  "waited for the 9p server: /mnt/file is on 9p (share).",
+		  "msize" },
+		{ { .type = "virtiofs", .source = "share" },
+		  "waited for the server of virtiofs: /mnt/file is on virtiofs (share).",
+		  "virtiofsd" },
+		{ { .type = "cifs", .source = "//nas/share" },
+		  "waited for the SMB server: /mnt/file is on cifs (//nas/share).",
+		  "rsize" },
+		{ { .type = "ceph", .source = "1.2.3.4:/" },
+		  "waited for the Ceph servers: /mnt/file is on ceph (1.2.3.4:/).",
+		  "rasize" },
+	};
+	struct sample s;
+	size_t i;
+
+	for (i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
+		sample_begin(&s);
+		add_class(&s, FAULT_WAIT, 100, PART_FOREIGN, 100 * MS);
+		add_waiting_file(&s, "/mnt/file", &servers[i].filesystem, 100 * MS);
+		check_cause(&s, "remote-server", true, servers[i].text);
+		ck_assert_ptr_nonnull(strstr(cause_of(&s, "remote-server")->remedy,
+					     servers[i].remedy));
+		check_no_cause(&s, "foreign-read");
+	}
+}
+
+TEST(test_waits_for_pages_of_other_file_systems_are_not_for_a_server)
+{
+	static const struct filesystem ext4 = { .type = "ext4", .source = "/dev/sda1" };
+	static const struct filesystem others[] = {
+		{ .type = "tmpfs", .source = "tmpfs" },
+		{ .type = "btrfs", .source = "/dev/sda2" },
+		{ .type = "overlay", .source = "overlay" },
+		{ .type = "nilfs2", .source = "/dev/sda3" }, /* not every n is NFS */
+	};
+	struct sample s;
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		sample_begin(&s);
+		add_class(&s, FAULT_WAIT, 100, PART_FOREIGN, 100 * MS);
+		add_waiting_file(&s, "/mnt/file", &others[i], 100 * MS);
+		check_no_cause(&s, "remote-server");
+		judge(&s);
+		ck_assert_ptr_nonnull(strstr(cause_of(&s, "foreign-read")->text, others[i].type));
+		ck_assert_ptr_null(strstr(cause_of(&s, "foreign-read")->remedy, "findmnt"));
+	}
+	sample_begin(&s);
+	add_class(&s, FAULT_WAIT, 100, PART_FOREIGN, 100 * MS);
+	add_waiting_file(&s, "/mnt/file", &ext4, 100 * MS);
+	check_cause(&s, "foreign-read", false,
+		    "of another process or a kernel thread. /mnt/file is on ext4 (/dev/sda1).");
+	s.files[0].filesystem = NULL;
+	check_cause(&s, "foreign-read", false, "a kernel thread or a server.");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "foreign-read")->remedy, "findmnt -T FILE"));
+}
+
+TEST(test_server_has_the_waits_for_its_own_files_only)
+{
+	static const struct filesystem ext4 = { .type = "ext4", .source = "/dev/sda1" };
+	static const struct filesystem nfs = { .type = "nfs4", .source = "host:/export" };
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_WAIT, 100, PART_FOREIGN, 100 * MS);
+	add_waiting_file(&s, "/local/file", &ext4, 75 * MS);
+	add_waiting_file(&s, "/mnt/file", &nfs, 25 * MS);
+	check_cause(&s, "remote-server", true,
+		    "25 % of the faults' time waited for the NFS server: /mnt/file is on nfs4");
+	s.files[1].parts_ns[PART_FOREIGN] = 24 * MS;
+	check_no_cause(&s, "remote-server");
+	/* These pages are in memory, and another thread has locked them. */
+	sample_begin(&s);
+	add_class(&s, FAULT_LOCK, 100, PART_FOREIGN, 100 * MS);
+	add_waiting_file(&s, "/mnt/file", &nfs, 100 * MS);
+	check_no_cause(&s, "remote-server");
+	check_cause(&s, "page-lock", false, "a page that another thread had locked");
+}
+
+TEST(test_kernel_stack_of_a_server_is_next_to_its_file)
+{
+	static const struct filesystem fuse = { .type = "fuse.gcsfuse", .source = "bucket" };
+	struct wait_row row = { .cause = WAIT_FUSE, .total_ns = 40 * MS };
+	struct sample s;
+
+	row.parts_ns[PART_BLOCKED] = 40 * MS;
+	sample_begin(&s);
+	s.report.waits = (struct report_waits){ .rows = &row, .nr = 1 };
+	add_class(&s, FAULT_DISK, 1000, PART_BLOCKED, 40 * MS);
+	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 60 * MS);
+	add_waiting_file(&s, "/mnt/file", &fuse, 0);
+	check_cause(&s, "remote-server", true,
+		    "40 % of the faults' time waited for the FUSE server: /mnt/file is on "
+		    "fuse.gcsfuse (bucket).");
 }
 
 TEST(test_kernel_stacks_show_servers_handlers_and_locks)

@@ -70,6 +70,89 @@ TEST(test_reads_of_adjacent_pages_lack_read_ahead)
 	check_cause(&s, "cold-file", true, "read mostly in order");
 }
 
+/* Half a second in major faults on a file of this file system, four fifths of it asleep. */
+static void add_served(struct sample *s, const struct filesystem *filesystem)
+{
+	perf_begin(s);
+	add_reads(s, 400, 400 * MS, 100 * MS);
+	add_file(s, 400, (struct group_reads){ .major_ns = 500 * MS, .next = 390 });
+	s->files[0].filesystem = filesystem;
+	s->files[0].parts_ns[PART_ASLEEP] = 400 * MS;
+}
+
+TEST(test_perf_names_the_server_of_a_file)
+{
+	static const struct filesystem nfs = { .type = "nfs4", .source = "host:/export" };
+	static const char *const text = "for 80 % of the faults' time threads slept in faults that "
+					"most likely waited for the NFS server: /data/big.bin is "
+					"on nfs4 (host:/export).";
+	struct cgroup_limits *cgroup;
+	struct sample s;
+
+	add_served(&s, &nfs);
+	check_cause(&s, "remote-server", false, text);
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "remote-server")->remedy, "nfsiostat"));
+	check_no_cause(&s, "cold-file"); /* says less about the same */
+	/* Nothing waited for memory, so nothing else fits. */
+	cgroup = &s.report.cgroup;
+	strcpy(cgroup->path, "/sys/fs/cgroup/a");
+	cgroup->pressure.memory_some_ns = 40 * MS;
+	check_cause(&s, "remote-server", true, "that waited for the NFS server");
+	cgroup->pressure.memory_some_ns++;
+	check_cause(&s, "remote-server", false, text);
+	cgroup->pressure.memory_some_ns = 0;
+	s.files[0].reads.major_ns = 449 * MS; /* sleeps in minor faults may be for a lock */
+	check_cause(&s, "remote-server", false, text);
+}
+
+TEST(test_perf_names_no_server_for_other_files)
+{
+	static const struct filesystem others[] = {
+		{ .type = "ext4", .source = "/dev/sda1" },
+		{ .type = "overlay", .source = "overlay" },
+		{ .type = "tmpfs", .source = "tmpfs" },
+	};
+	static const struct filesystem nfs = { .type = "nfs4", .source = "host:/export" };
+	struct sample s;
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		add_served(&s, &others[i]);
+		check_no_cause(&s, "remote-server");
+		check_cause(&s, "cold-file", true, "read mostly in order");
+	}
+	add_served(&s, NULL);
+	check_no_cause(&s, "remote-server");
+	add_served(&s, &nfs);
+	s.files[0].parts_ns[PART_ASLEEP] = 124 * MS;
+	check_no_cause(&s, "remote-server");
+	check_cause(&s, "cold-file", true, "read mostly in order");
+}
+
+TEST(test_order_and_eviction_of_a_servers_pages_are_not_left_out)
+{
+	static const struct filesystem fuse = { .type = "fuse", .source = "pfstat" };
+	struct sample s;
+
+	add_served(&s, &fuse);
+	s.files[0].reads.adjacent = 390;
+	check_cause(&s, "remote-server", false, "FUSE server");
+	check_cause(&s, "cold-file", true, "which read-ahead should have brought");
+	s.files[0].reads.adjacent = 0;
+	s.report.evidence.perf.read_again.count = 200;
+	check_cause(&s, "remote-server", false, "FUSE server");
+	check_cause(&s, "cold-file", false, "they were evicted, or dropped");
+	s.report.evidence.perf.read_again.count = 199;
+	check_no_cause(&s, "cold-file");
+	/* Reads of local files are not the server's. */
+	add_class(&s, FAULT_FILE, 100, PART_ASLEEP, 200 * MS);
+	s.report.evidence.perf.read.count += 100;
+	s.report.evidence.perf.read.total_ns += 200 * MS;
+	s.report.evidence.perf.read.off_cpu_ns += 200 * MS;
+	check_cause(&s, "remote-server", false, "for 57 % of the faults' time");
+	check_cause(&s, "cold-file", true, "500 major faults read them");
+}
+
 /* A hole of a file is a major fault too, but nothing waits for it. */
 TEST(test_major_faults_without_a_sleep_are_not_certain)
 {

@@ -49,11 +49,21 @@ static const struct group *perf_read_file(const struct report *run, uint64_t rea
 }
 
 /* A few reads have no order. */
+static bool perf_is_ordered(const struct group *file)
+{
+	return file->major >= FEW_ORDERED;
+}
+
+static bool perf_is_adjacent(const struct group *file)
+{
+	return perf_is_ordered(file) && file->reads.adjacent >= NEXT_SHARE * file->major;
+}
+
 static void perf_state_order(const struct group *file, struct verdict_cause *cause)
 {
-	const bool ordered = file->major >= FEW_ORDERED;
+	const bool ordered = perf_is_ordered(file);
 
-	if (ordered && file->reads.adjacent >= NEXT_SHARE * file->major) {
+	if (perf_is_adjacent(file)) {
 		verdict_add(cause,
 			    "; %.0f %% of them were on the page after another's, which read-ahead "
 			    "should have brought.",
@@ -73,6 +83,58 @@ static void perf_state_order(const struct group *file, struct verdict_cause *cau
 			      "pages, with MADV_POPULATE_READ, which reads all before.");
 }
 
+/* Time asleep in faults on files of servers, if it is worth a cause. */
+static bool perf_served(const struct report *run, struct verdict_served *served)
+{
+	*served = verdict_wait_served(run, PART_ASLEEP);
+	return view_source_is_perf(run) &&
+	       verdict_share_of(run, served->waited_ns) >= VERDICT_CAUSE_SHARE;
+}
+
+/* Pressure stall information shows that next to none of this time waited for memory. */
+static bool perf_had_memory(const struct report *run, uint64_t ns)
+{
+	const uint64_t waited_ns = run->cgroup.pressure.memory_some_ns;
+
+	return run->cgroup.path[0] && waited_ns != COUNT_NA && waited_ns <= FEW_SHARE * ns;
+}
+
+/*
+ * A sleep in a major fault waited for the page, and only the server has it, or for memory. One in
+ * a minor fault may have waited for a lock.
+ */
+bool verdict_perf_server(const struct verdict *verdict, const struct report *run,
+			 struct verdict_cause *cause)
+{
+	struct verdict_served served;
+
+	(void)verdict;
+	if (!perf_served(run, &served))
+		return false;
+	cause->weight = verdict_share_of(run, served.waited_ns);
+	cause->certain = served.major_ns >= MOST * served.total_ns &&
+			 perf_had_memory(run, served.waited_ns);
+	verdict_state(cause, "for %.0f %% of the faults' time threads slept in faults that %s %s",
+		      100 * cause->weight, cause->certain ? "waited for" : "most likely waited for",
+		      served.name);
+	verdict_add_filesystem(cause, ": ", NULL, served.most);
+	verdict_add(cause, ".");
+	verdict_advise(cause, "%s", served.remedy);
+	return true;
+}
+
+/* True if the order of the reads and evicted pages add nothing to the server's rule. */
+static bool perf_is_server_alone(const struct report *run, const struct group *file)
+{
+	const struct evidence_perf *perf = &run->evidence.perf;
+	struct verdict_served served;
+
+	return perf_served(run, &served) &&
+	       perf->read.total_ns - served.major_ns <
+		       VERDICT_CAUSE_SHARE * run->faults.all.whole.total_ns &&
+	       perf->read_again.count * 2 < perf->read.count && !(file && perf_is_adjacent(file));
+}
+
 bool verdict_perf_cold(const struct verdict *verdict, const struct report *run,
 		       struct verdict_cause *cause)
 {
@@ -88,6 +150,8 @@ bool verdict_perf_cold(const struct verdict *verdict, const struct report *run,
 	cause->certain = perf->read_again.count * 2 < perf->read.count &&
 			 perf->read.off_cpu_ns >= VERDICT_CAUSE_SHARE * perf->read.total_ns;
 	file = perf_read_file(run, perf->read.total_ns);
+	if (perf_is_server_alone(run, file))
+		return false;
 	verdict_state(cause,
 		      "pages of %s%.160s were not in memory: %" PRIu64
 		      " major fault%s read them, %.0f µs each (%.0f %% of the faults' time)",
@@ -314,10 +378,14 @@ bool verdict_perf_asleep(const struct verdict *verdict, const struct report *run
 {
 	const struct evidence_sum *minor = &run->evidence.perf.minor;
 	const uint64_t all_ns = run->faults.all.whole.total_ns;
+	double asleep = verdict_part_share(run, PART_ASLEEP);
+	struct verdict_served served;
 
 	(void)verdict;
+	if (perf_served(run, &served))
+		asleep -= verdict_share_of(run, served.waited_ns);
 	if (!all_ns || minor->off_cpu_ns < VERDICT_CAUSE_SHARE * all_ns ||
-	    verdict_part_share(run, PART_ASLEEP) < VERDICT_CAUSE_SHARE)
+	    asleep < VERDICT_CAUSE_SHARE)
 		return false;
 	cause->weight = (double)minor->off_cpu_ns / all_ns;
 	cause->certain = false;

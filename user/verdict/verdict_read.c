@@ -413,29 +413,66 @@ bool verdict_read_cold(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-bool verdict_read_cpu(const struct verdict *verdict, const struct report *run,
-		      struct verdict_cause *cause)
+/* States the work on the pages of a file after its reads. NULL: there is none to speak of. */
+static const struct group *state_work(const struct report *run, struct verdict_cause *cause)
 {
 	const struct verdict_claim own = { VERDICT_READ_CLASSES, VERDICT_PART(PART_CPU_AFTER) };
 	const struct cold_files cold = cold_files(run);
 
-	(void)verdict;
 	if (!cold.most || !is_after_the_read(run) ||
 	    !verdict_claim_time(cause, run, VERDICT_READ_CLASSES, AFTER_PARTS))
-		return false;
+		return NULL;
 	cause->certain = false;
-	verdict_state(
-		cause,
-		"%.160s was not in the page cache, but its device was not the wait: %.0f %% "
-		"of the faults' time is after the reads, %.0f %% on the thread's own CPU. Most "
-		"likely the kernel decompresses, decrypts or verifies the pages.",
-		cold.most->name, 100 * cause->weight,
-		100 * verdict_share_of(run, verdict_claimed_ns(run, own)));
-	verdict_advise(
-		cause,
-		"findmnt -T FILE names the file system and device (squashfs, erofs, btrfs, "
-		"dm-crypt); perf top -g shows its functions. A copy on another file system, or a "
-		"faster compressor (lz4, zstd; smaller blocks) avoids the work.");
+	verdict_state(cause,
+		      "%.160s was not in the page cache, but its device was not the wait: %.0f %% "
+		      "of the faults' time is after the reads, %.0f %% on the thread's own CPU.",
+		      cold.most->name, 100 * cause->weight,
+		      100 * verdict_share_of(run, verdict_claimed_ns(run, own)));
+	return cold.most;
+}
+
+/* It holds nothing else than compressed files, or was mounted to compress. */
+static bool compresses(const struct filesystem *filesystem)
+{
+	return filesystem && (filesystem->compress || !strcmp(filesystem->type, "squashfs") ||
+			      !strcmp(filesystem->type, "cramfs"));
+}
+
+bool verdict_read_cpu(const struct verdict *verdict, const struct report *run,
+		      struct verdict_cause *cause)
+{
+	const struct group *file = state_work(run, cause);
+
+	(void)verdict;
+	if (!file || filesystem_kind(file->filesystem) == FILESYSTEM_DISK)
+		return false;
+	verdict_add(cause, " Most likely the kernel %s the pages",
+		    compresses(file->filesystem) ? "decompresses" :
+						   "decompresses, decrypts or verifies");
+	verdict_add_filesystem(cause, ": ", "it", file);
+	verdict_add(cause, ".");
+	verdict_advise(cause,
+		       "%sperf top -g shows its functions. A copy on another file system, or a "
+		       "faster compressor (lz4, zstd; smaller blocks) avoids the work.",
+		       file->filesystem ? "" :
+					  "findmnt -T FILE names the file system and device "
+					  "(squashfs, erofs, btrfs, dm-crypt); ");
+	return true;
+}
+
+bool verdict_read_uncompressed(const struct verdict *verdict, const struct report *run,
+			       struct verdict_cause *cause)
+{
+	const struct group *file = state_work(run, cause);
+
+	(void)verdict;
+	if (!file || filesystem_kind(file->filesystem) != FILESYSTEM_DISK)
+		return false;
+	verdict_add(cause, " Most likely the kernel decrypts or verifies the pages");
+	verdict_add_filesystem(cause, ": ", "it", file);
+	verdict_add(cause, ", which does not compress.");
+	verdict_advise(cause, "lsblk -s names the devices below the file system (dm-crypt, "
+			      "dm-verity); perf top -g shows the functions.");
 	return true;
 }
 

@@ -32,6 +32,7 @@ static const struct verdict_rule verdict_rules[] = {
 	  .unless = { verdict_read_no_readahead, verdict_read_around },
 	  .unless_certain = verdict_read_amplified },
 	{ .name = "decompression", .applies = verdict_read_cpu },
+	{ .name = "work-after-read", .applies = verdict_read_uncompressed },
 	{ .name = "device-queue", .applies = verdict_read_queue },
 	{ .name = "file-holes", .applies = verdict_write_holes },
 	{ .name = "page-mkwrite", .applies = verdict_write_page_mkwrite },
@@ -70,6 +71,7 @@ static const struct verdict_rule verdict_rules[] = {
 	{ .name = "page-lock", .applies = verdict_wait_page_lock },
 	{ .name = "reclaim", .applies = verdict_memory_reclaim },
 	{ .name = "foreign-read", .applies = verdict_wait_foreign },
+	{ .name = "remote-server", .applies = verdict_perf_server },
 	{ .name = "cold-file", .applies = verdict_perf_cold },
 	{ .name = "cached-pages",
 	  .applies = verdict_perf_cached,
@@ -105,6 +107,16 @@ void verdict_advise(struct verdict_cause *cause, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(cause->remedy, sizeof(cause->remedy), format, arguments);
 	va_end(arguments);
+}
+
+void verdict_add_filesystem(struct verdict_cause *cause, const char *before, const char *subject,
+			    const struct group *file)
+{
+	char text[FILESYSTEM_TEXT];
+
+	if (file && file->filesystem)
+		verdict_add(cause, "%s%.160s is on %.100s", before, subject ?: file->name,
+			    filesystem_text(text, file->filesystem));
 }
 
 static double share_of(uint64_t part_ns, uint64_t whole_ns)

@@ -41,6 +41,7 @@ VERDICT_RULE(verdict_read_around);
 VERDICT_RULE(verdict_read_amplified);
 VERDICT_RULE(verdict_read_cold);
 VERDICT_RULE(verdict_read_cpu);
+VERDICT_RULE(verdict_read_uncompressed);
 VERDICT_RULE(verdict_read_queue);
 VERDICT_RULE(verdict_write_holes);
 VERDICT_RULE(verdict_write_page_mkwrite);
@@ -82,6 +83,7 @@ VERDICT_RULE(verdict_nothing_slow_tail);
 VERDICT_RULE(verdict_nothing_stalled);
 VERDICT_RULE(verdict_nothing_populating);
 /* Only for perf's faults. */
+VERDICT_RULE(verdict_perf_server);
 VERDICT_RULE(verdict_perf_cold);
 VERDICT_RULE(verdict_perf_cached);
 VERDICT_RULE(verdict_perf_again);
@@ -186,5 +188,23 @@ bool verdict_read_is_program(const struct group *file);
 bool verdict_touch_is_shared_memory(const struct group *file);
 /* Most faults are those of a DAX file, which has no page cache, and got no huge page. */
 bool verdict_touch_is_dax(const struct report *run);
+
+/* The files on file systems of one kind whose pages a server brings. */
+struct verdict_served {
+	const struct group *most; /* waited longest; NULL: there is none */
+	uint64_t waited_ns;	  /* time of their faults in the part asked for */
+	uint64_t total_ns;	  /* all of their time */
+	uint64_t major_ns;	  /* perf: in major faults */
+	const char *name, *remedy;
+};
+
+/* Returns the kind with most of the time in the part. */
+struct verdict_served verdict_wait_served(const struct report *run, enum part part);
+/*
+ * Adds "@before@subject is on TYPE (SOURCE)". Nothing if the file is NULL, or on a file system that
+ * is not known. @subject: NULL: the file's name
+ */
+void verdict_add_filesystem(struct verdict_cause *cause, const char *before, const char *subject,
+			    const struct group *file);
 
 #endif

@@ -305,47 +305,109 @@ bool verdict_userfault_handler(const struct verdict *verdict, const struct repor
 	return true;
 }
 
-/* Servers, and the file system's name, known only to a drive. */
+/* Servers, the waits for them in kernel stacks ("": none), and how the file system's type begins. */
 static const struct server {
-	const char *wait, *filesystem, *remedy;
+	const char *wait, *filesystem, *name, *remedy;
 } servers[] = {
-	{ WAIT_FUSE, "fuse",
+	{ WAIT_FUSE, "fuse", WAIT_FUSE,
 	  "profile the server; let it answer with larger reads (max_readahead) and keep the "
 	  "kernel's cache (FOPEN_KEEP_CACHE), or copy the file to a local disk." },
-	{ WAIT_NFS, "nfs",
+	{ WAIT_NFS, "nfs", WAIT_NFS,
 	  "nfsiostat shows the server's times; rsize and read_ahead_kb of the mount; copy the file "
 	  "to a local disk." },
-	{ WAIT_SMB, "cifs", "mount options rsize and cache; copy the file to a local disk." },
-	{ WAIT_SMB, "smb", "mount options rsize and cache; copy the file to a local disk." },
-	{ WAIT_9P, "9p", "mount options msize and cache; copy the file to a local disk." },
-	{ WAIT_CEPH, "ceph", "mount options rsize and rasize; copy the file to a local disk." },
-	{ "", "virtiofs", "virtiofsd's cache option, or its DAX window." },
+	{ WAIT_SMB, "cifs", WAIT_SMB,
+	  "mount options rsize and cache; copy the file to a local disk." },
+	{ WAIT_SMB, "smb", WAIT_SMB,
+	  "mount options rsize and cache; copy the file to a local disk." },
+	{ WAIT_9P, "9p", WAIT_9P, "mount options msize and cache; copy the file to a local disk." },
+	{ WAIT_CEPH, "ceph", WAIT_CEPH,
+	  "mount options rsize and rasize; copy the file to a local disk." },
+	{ "", "virtiofs", "the server of virtiofs",
+	  "virtiofsd's cache option, or its DAX window." },
 };
 
-static bool is_on_server(const struct report *run, const struct server *server)
+static bool is_on_server(const char *filesystem, const struct server *server)
 {
-	return !strncmp(run->environment.filesystem, server->filesystem,
-			strlen(server->filesystem));
+	return !strncmp(filesystem, server->filesystem, strlen(server->filesystem));
+}
+
+/* The files of one server: a page that is not in memory comes from nowhere else. */
+static struct verdict_served files_of(const struct report *run, const struct server *server,
+				      enum part part)
+{
+	const struct report_places *files = &run->places[GROUP_BY_FILE];
+	struct verdict_served served = { .name = server->name, .remedy = server->remedy };
+	const struct group *file;
+
+	for (file = files->rows; file < files->rows + files->nr; file++) {
+		if (!file->filesystem || !is_on_server(file->filesystem->type, server))
+			continue;
+		served.waited_ns += file->parts_ns[part];
+		served.total_ns += file->total_ns;
+		served.major_ns += file->reads.major_ns;
+		if (!served.most || file->parts_ns[part] > served.most->parts_ns[part])
+			served.most = file;
+	}
+	return served;
+}
+
+struct verdict_served verdict_wait_served(const struct report *run, enum part part)
+{
+	struct verdict_served most = { 0 }, served;
+	const struct server *server;
+
+	for (server = servers; server < servers + ARRAY_SIZE(servers); server++) {
+		served = files_of(run, server, part);
+		if (served.waited_ns > most.waited_ns)
+			most = served;
+	}
+	return most;
+}
+
+/*
+ * Waits for a page of a server's file, while the kernel's read-ahead fetches it: the stacks do not
+ * name the server. A locked page that is in memory does not come from there.
+ */
+static bool claim_pages_of(struct verdict_cause *cause, const struct report *run,
+			   const struct verdict_served *served)
+{
+	const uint32_t classes = VERDICT_ALL & ~VERDICT_CLASS(FAULT_LOCK);
+	const double share = verdict_share_of(run, served->waited_ns);
+
+	verdict_claim_time(cause, run, classes, VERDICT_PART(PART_FOREIGN));
+	if (cause->weight > share)
+		cause->weight = share;
+	return verdict_is_worth(run, cause->weight);
+}
+
+/* Older recordings name the file system only of a drive. */
+static bool claim_drive(struct verdict_cause *cause, const struct report *run,
+			const struct server *server)
+{
+	return is_on_server(run->environment.filesystem, server) &&
+	       verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_FOREIGN));
 }
 
 bool verdict_wait_server(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
 	const struct server *server = servers, *end = servers + ARRAY_SIZE(servers);
+	struct verdict_served served;
 
 	(void)verdict;
 	for (; server < end; server++) {
 		*cause = (struct verdict_cause){ .rule = cause->rule, .certain = true };
-		if (verdict_wait_claim(cause, run, (const char *const[]){ server->wait, NULL }))
-			break;
-		if (is_on_server(run, server) &&
-		    verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_FOREIGN)))
+		served = files_of(run, server, PART_FOREIGN);
+		if (verdict_wait_claim(cause, run, (const char *const[]){ server->wait, NULL }) ||
+		    claim_pages_of(cause, run, &served) || claim_drive(cause, run, server))
 			break;
 	}
 	if (server == end)
 		return false;
-	verdict_state(cause, "%.0f %% of the faults' time waited for %s.", 100 * cause->weight,
-		      server->wait[0] ? server->wait : "the server of virtiofs");
+	verdict_state(cause, "%.0f %% of the faults' time waited for %s", 100 * cause->weight,
+		      server->name);
+	verdict_add_filesystem(cause, ": ", NULL, served.most);
+	verdict_add(cause, ".");
 	verdict_advise(cause, "%s", server->remedy);
 	return true;
 }
@@ -410,10 +472,25 @@ bool verdict_wait_page_lock(const struct verdict *verdict, const struct report *
 	return true;
 }
 
+/* The file with most of the waits for I/O of others. NULL: none has half of them. */
+static const struct group *foreign_file(const struct report *run)
+{
+	const struct report_places *files = &run->places[GROUP_BY_FILE];
+	const uint64_t all_ns = run->faults.all.parts[PART_FOREIGN].total_ns;
+	const struct group *file;
+
+	for (file = files->rows; file < files->rows + files->nr; file++)
+		if (file->inode && file->parts_ns[PART_FOREIGN] >= VERDICT_WAIT_SHARE * all_ns)
+			return file;
+	return NULL;
+}
+
 bool verdict_wait_foreign(const struct verdict *verdict, const struct report *run,
 			  struct verdict_cause *cause)
 {
 	const char *waited_for = verdict_wait_cause(run, PART_FOREIGN);
+	const struct group *file = foreign_file(run);
+	const bool known = file && file->filesystem;
 
 	(void)verdict;
 	if (!verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_FOREIGN)) ||
@@ -429,12 +506,19 @@ bool verdict_wait_foreign(const struct verdict *verdict, const struct report *ru
 	else
 		verdict_state(cause,
 			      "%.0f %% of the faults' time waited for reads or writes that no "
-			      "watched thread had submitted: of another process, a kernel thread "
-			      "or a server.",
-			      100 * cause->weight);
-	verdict_advise(cause,
-		       "findmnt -T FILE names the file system (nfs, fuse, compressed btrfs); "
-		       "iotop or biosnoop names the process.");
+			      "watched thread had submitted: of another process%s.",
+			      100 * cause->weight,
+			      known && filesystem_kind(file->filesystem) == FILESYSTEM_DISK ?
+				      " or a kernel thread" :
+				      ", a kernel thread or a server");
+	if (known) {
+		verdict_add_filesystem(cause, " ", NULL, file);
+		verdict_add(cause, ".");
+	}
+	verdict_advise(cause, "%siotop or biosnoop names the process.",
+		       known ? "" :
+			       "findmnt -T FILE names the file system (nfs, fuse, compressed "
+			       "btrfs); ");
 	return true;
 }
 
