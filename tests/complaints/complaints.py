@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Records a complaint's program in the complaint's place, and looks at the report's first lines."""
+"""Records a case's program in the case's place, and judges the report's first lines."""
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import subprocess
-import sys
 import time
 
 import pfstat
@@ -35,27 +35,38 @@ class Variant:
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A complaint, the program that repeats it, and what the first lines must say.
+    """A program whose mechanism is known, and what the first lines must say.
 
-    rules: the first cause is certain (if certain is not False) and one of these. words: regular
-    expressions found in the cause's text. never: what none of the first lines has. perf: the same
-    rules for a recording with perf's events, where an uncertain cause must have one of these names
-    or `may_be` in its text. after: the remedy applied. fewer: what is then lower (REMEDY): faults,
-    majors, copies, maxrss, or cause, the number of certain causes with these rules.
+    complaint: what users say. reports: where they say it. truth: the mechanism, as the program's
+    source shows it. counts: what the kernel counts for the program at least. With less, the case
+    did not happen.
+
+    rules: the rules of right causes. words: regular expressions found in the text of such a cause.
+    remedy: found in its remedy. never: found in none of the first lines. certain: if False, a right
+    cause need not be certain. perf, perf_words: the same for a recording with perf's
+    events. perf_says: the outcomes that a test accepts. may_be: what an uncertain cause of another
+    rule names, if it has the right mechanism as one of several.
+
+    after: the remedy applied. fewer: what is then lower (REMEDY): faults, majors, copies, maxrss,
+    or cause, the number of certain causes with these rules.
     """
     name: str
     complaint: str
     reports: tuple
+    truth: str
+    counts: dict
     variant: Variant
     rules: tuple
     words: tuple = ()
     never: tuple = ()
     certain: bool = True
-    perf: tuple = None          # None: no test with perf
+    perf: tuple = None          # None: no recording with perf
+    perf_words: tuple = ()
+    perf_says: tuple = ("named", "uncertain")
     may_be: str = None
     after: Variant = None
     fewer: str = "faults"
-    remedy: tuple = ()          # words in the first cause's remedy
+    remedy: tuple = ()
     needs: tuple = ()           # ("persistent memory",)
     perf_sees_remedy: bool = True
     hidden: bool = False        # perf sees few of the faults, so their share proves nothing
@@ -64,6 +75,10 @@ class Case:
         """tests/native applies the remedy, so tests/vm does not."""
         return self.perf is not None and self.after is not None and self.perf_sees_remedy and \
             not self.after.needs_root()
+
+    def happened(self, usage):
+        """True if the kernel counted as much for the program."""
+        return all((usage[name] or 0) >= least for name, least in self.counts.items())
 
 
 def program(name, folder=None):
@@ -89,7 +104,8 @@ def place_of(variant, folder):
 
 
 def attached(words, command, options, idle):
-    """Starts the program, records it from the preparation on, and lets it go."""
+    """Starts the program, records it from the preparation on, and lets it go. Returns what the
+    kernel counted for it."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                           **options) as target:
         assert target.stdout.readline() == "ready\n"
@@ -99,13 +115,17 @@ def attached(words, command, options, idle):
             time.sleep(idle)
             target.stdin.write("\n")
             target.stdin.close()
-            target.wait(pfstat.PATIENCE)
+            pfstat.wait_until(lambda: os.waitid(os.P_PID, target.pid,
+                                                os.WEXITED | os.WNOHANG | os.WNOWAIT))
+            _, status, usage = os.wait4(target.pid, 0)
+            target.returncode = os.waitstatus_to_exitcode(status)
             _, messages = recorder.communicate(timeout=pfstat.PATIENCE)
             assert recorder.returncode == 0, messages
+    return {"minflt": usage.ru_minflt, "majflt": usage.ru_majflt}
 
 
 def record(variant, folder, recording, source, programs=None, options=None):
-    """Writes the variant's recording in the variant's place.
+    """Writes the variant's recording in the variant's place, and returns its Result.
 
     programs: the folder with these programs and pfdrive. options: for subprocess.Popen(), as the
     user.
@@ -113,6 +133,7 @@ def record(variant, folder, recording, source, programs=None, options=None):
     options = options or {}
     pfdrive = programs / "pfdrive" if programs else pfstat.PFDRIVE
     words = [str(pfdrive), "record", "--output", str(recording), "--source", source]
+    usage = None
     with place_of(variant, folder) as place:
         command = command_of(variant, place, programs)
         if command[0].endswith("python3"):
@@ -121,15 +142,16 @@ def record(variant, folder, recording, source, programs=None, options=None):
             # While the instruction clock waits for the disk of the tests, it may go on by seconds.
             pathlib.Path(command[0]).read_bytes()
         if variant.attach:
-            attached(words, command, options, variant.idle)
+            usage = attached(words, command, options, variant.idle)
         else:
             pfstat.run(*words, "--", *command, **options)
+    return Result(recording, usage)
 
 
 class Result:
-    """A report: the JSON and the first lines."""
+    """A report: the JSON and the first lines. usage: what the kernel counted for the program."""
 
-    def __init__(self, recording, pfdrive=pfstat.PFDRIVE):
+    def __init__(self, recording, usage=None, pfdrive=pfstat.PFDRIVE):
         self.recording = recording
         text = pfstat.run(pfdrive, "report", recording).stdout
         lines = text.split("\n\n")[0].splitlines()
@@ -138,6 +160,7 @@ class Result:
         self.lines = lines[first:first + FIRST_LINES]
         self.json = json.loads(pfstat.run(pfdrive, "report", "--format", "json", recording).stdout)
         self.causes = self.json["verdict"]["causes"]
+        self.usage = usage or self.json["rusage"]
 
     def sentence(self):
         """The first lines as one line."""
@@ -157,85 +180,50 @@ class Result:
         return parts["all"][{"faults": "count", "majors": "major"}[case.fewer]]
 
 
-def misses(result, case):
-    """What the first lines lack, or have against the table, or none for a right answer."""
-    first = result.causes[0]
-    text = first["text"]
-    if first["rule"] not in case.rules:
-        yield f"the first cause is {first['rule']}, not {' or '.join(case.rules)}"
-    elif case.certain and not first["certain"]:
-        yield f"{first['rule']} is not certain"
-    else:
-        yield from (f"no {word!r} in the cause" for word in case.words if not found(word, text))
-        yield from (f"no {word!r} in the remedy" for word in case.remedy
-                    if not found(word, first["remedy"]))
-    yield from forbidden(result, case)
+# A wait for a CPU is due to the machine, and not to the program.
+OF_MACHINE = "cpu-wait"
+ACQUITTAL = "nothing-wrong"
 
 
-def perf_misses(result, case):
-    """The same for perf's events, which may leave it open, but name the candidate then.
+def outcome(result, case):
+    """How right the first lines are.
 
-    A machine busy with other programs makes the run's share small, and so may acquit.
+    named: the first cause is certain and right. uncertain: it is not certain, and the right one is
+    among what it leaves open. missed: neither. wrong: a certain cause is false, or a forbidden
+    phrase is there.
     """
-    first, rules = result.causes[0], case.perf
-    if first["rule"] == "nothing-wrong" and result.json["verdict"]["share"] < LEAST_OF_RUN and \
-            not case.hidden:
-        return
-    if first["certain"] and first["rule"] not in rules:
-        yield f"the certain cause is {first['rule']}, not {' or '.join(rules) or 'open'}"
-    if not first["certain"] and first["rule"] not in rules and \
-            not (case.may_be and any(found(case.may_be, cause["text"] + cause["remedy"])
-                                     for cause in result.causes)):
-        yield f"{first['rule']} does not name the candidate {case.may_be!r}"
-    yield from forbidden(result, case)
+    is_perf = result.json["environment"]["source"] == "perf"
+    expected = (case.perf, case.perf_words, ()) if is_perf else \
+        (case.rules, case.words, case.remedy)
+    causes = [cause for cause in result.causes if cause["rule"] != OF_MACHINE]
+    if any(found(phrase, result.sentence()) for phrase in case.never):
+        return "wrong"
+    if not causes:
+        return "missed"
+    if causes[0]["certain"]:
+        if causes[0]["rule"] not in expected[0]:
+            return "wrong"
+        return "named" if is_right(causes[0], *expected) else "missed"
+    if is_right(causes[0], *expected) or names_candidate(causes, case):
+        return "uncertain"
+    return "missed"
 
 
-def forbidden(result, case):
-    yield from (f"{word!r} in the first lines" for word in case.never
-                if found(word, result.sentence()))
+def is_right(cause, rules, words, remedy):
+    return cause["rule"] in rules and all(found(word, cause["text"]) for word in words) and \
+        all(found(word, cause["remedy"]) for word in remedy)
+
+
+def names_candidate(causes, case):
+    return case.may_be and any(found(case.may_be, cause["text"])
+                               for cause in causes if not cause["certain"])
+
+
+def is_acquitted(result, case):
+    """A machine busy with other programs makes the run's share small, and so may acquit."""
+    return result.causes[0]["rule"] == ACQUITTAL and not case.hidden and \
+        result.json["verdict"]["share"] < LEAST_OF_RUN
 
 
 def found(pattern, text):
     return re.search(pattern, text, re.IGNORECASE)
-
-
-def main():
-    """Usage: complaints.py SOURCE [NAME…]: prints the first lines of each case, as Markdown."""
-    from cases import CASES     # pylint: disable=import-outside-toplevel,cyclic-import
-    source, *names = sys.argv[1:]
-    folder = pfstat.DISK if pathlib.Path(pfstat.DISK).is_dir() else pathlib.Path("/var/tmp")
-    for case in CASES:
-        if (names and case.name not in names) or (source == "perf" and case.perf is None):
-            continue
-        show(case, folder, source)
-
-
-def show(case, folder, source):
-    print(f"\n## {case.name}, {source}\n\n{case.complaint}\n")
-    counts = []
-    for name, variant in (("before", case.variant), ("after", case.after)):
-        if not variant:
-            continue
-        recording = folder / f"{case.name}-{name}.pfs"
-        started = time.monotonic()
-        try:
-            record(variant, folder, recording, source)
-            result = Result(recording)
-        except (AssertionError, OSError, subprocess.SubprocessError) as error:
-            print(f"{name}: {error}")
-            continue
-        finally:
-            took = time.monotonic() - started
-        counts.append(result.count(case))
-        print(f"{name}, {took:.1f} s:\n\n    " + "\n    ".join(result.lines))
-        if name == "before":
-            rules = (f"{c['rule']}{'' if c['certain'] else '?'}" for c in result.causes)
-            check = perf_misses if source == "perf" else misses
-            print(f"\nrules: {', '.join(rules)}; " +
-                  ("; ".join(check(result, case)) or "as expected") + "\n")
-        recording.unlink()
-    print(f"\n{case.fewer}: {counts}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -15,6 +15,7 @@ import tempfile
 
 import pytest
 
+import complaints
 import pfstat
 
 # Debian's Python: another python may come first in PATH, and be a script.
@@ -165,6 +166,12 @@ class Caller:
         process = self.run("record", "--source", "perf", "--output", path, *options, "--",
                            *command)
         return Recording(self, path, process)
+
+    def record_variant(self, variant):
+        """Records a variant of a case, and returns its complaints.Result."""
+        path = self.folder / "run.pfs"
+        path.unlink(missing_ok=True)
+        return complaints.record(variant, self.folder, path, "perf", self.programs, self.options)
 
     def record_faults(self, *words, options=()):
         """Records native_faults."""
