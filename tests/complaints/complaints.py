@@ -37,13 +37,13 @@ class Variant:
 class Case:
     """A program whose mechanism is known, and what the first lines must say.
 
-    complaint: what users say. reports: where they say it. truth: the mechanism, as the program's
-    source shows it. counts: what the kernel counts for the program at least. With less, the case
-    did not happen.
+    complaint: what users say, or what the program looks like. reports: where they say it. truth:
+    the mechanism, as the program's source shows it. counts: what the kernel counts for the program
+    at least. With less, the case did not happen.
 
     rules: the rules of right causes. words: regular expressions found in the text of such a cause.
     remedy: found in its remedy. never: found in none of the first lines. certain: if False, a right
-    cause need not be certain. perf, perf_words: the same for a recording with perf's
+    cause need not be certain. perf, perf_words, perf_remedy: the same for a recording with perf's
     events. perf_says: the outcomes that a test accepts. may_be: what an uncertain cause of another
     rule names, if it has the right mechanism as one of several.
 
@@ -62,6 +62,7 @@ class Case:
     certain: bool = True
     perf: tuple = None          # None: no recording with perf
     perf_words: tuple = ()
+    perf_remedy: tuple = ()
     perf_says: tuple = ("named", "uncertain")
     may_be: str = None
     after: Variant = None
@@ -70,6 +71,7 @@ class Case:
     needs: tuple = ()           # ("persistent memory",)
     perf_sees_remedy: bool = True
     hidden: bool = False        # perf sees few of the faults, so their share proves nothing
+    near: bool = False          # a near miss: it looks like another rule's case
 
     def perf_tests_remedy(self):
         """tests/native applies the remedy, so tests/vm does not."""
@@ -193,7 +195,7 @@ def outcome(result, case):
     phrase is there.
     """
     is_perf = result.json["environment"]["source"] == "perf"
-    expected = (case.perf, case.perf_words, ()) if is_perf else \
+    expected = (case.perf, case.perf_words, case.perf_remedy) if is_perf else \
         (case.rules, case.words, case.remedy)
     causes = [cause for cause in result.causes if cause["rule"] != OF_MACHINE]
     if any(found(phrase, result.sentence()) for phrase in case.never):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the complaints' programs need around them: files, limits, disks, huge pages.
 
-A place is a context manager that yields a Place. All but `nothing`, `file` and `new_file` need
-root, and change the kernel's settings until the block ends.
+A place is a context manager that yields a Place. All but `nothing`, `file`, `new_file` and
+`small_files` need root, and change the kernel's settings until the block ends.
 """
 import contextlib
 import dataclasses
@@ -72,6 +72,19 @@ def new_file(folder):
         yield Place({"file": path})
     finally:
         path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def small_files(folder):
+    """A folder with 1000 files of a page."""
+    path = folder / "files"
+    path.mkdir()
+    for number in range(1000):
+        (path / str(number)).write_bytes(bytes(pfstat.PAGE))
+    try:
+        yield Place({"folder": path})
+    finally:
+        shutil.rmtree(path)
 
 
 @contextlib.contextmanager

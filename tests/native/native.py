@@ -22,7 +22,6 @@ import pfstat
 PYTHON = pathlib.Path("/usr/bin/python3")
 NOBODY = 65534
 PROGRAMS = (pfstat.PFDRIVE, pfstat.PFBENCH, pfstat.BUILD / "native/native_faults",
-            pfstat.BUILD / "native/near_misses",
             pfstat.BUILD / "overlapping_faults")
 COMPLAINTS = pathlib.Path(__file__).parents[1] / "complaints"
 
