@@ -50,6 +50,8 @@ help-all:
 #+ make unit [TESTS=test_bins]    unit tests, without sanitizers: all, or those of one file, in seconds
 #+ make accept    writes what pfdrive prints now into the golden files of the unit tests (tests/unit/golden)
 #+ make check-unit, check-native, check-python, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
+#+ make complaints [CASES="native again"]    how often the verdict is right: records the programs of tests/complaints here
+#+               and in a VM (half an hour), and writes the table in Documentation/user/accuracy.rst
 #+ make check-long    tests that take five seconds each, or a minute, in VMs; make check omits them
 #+ make check-cross    pfdrive and its unit tests for riscv64 and ppc64le, in an emulator (10 minutes)
 #+ make check-recipes    the commands of recipes that need more packages, in a lab that has these

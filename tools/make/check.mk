@@ -236,8 +236,13 @@ $(BUILD)/shaping_calls: tests/vm/progs/shaping_calls.c
 # reports.
 complaints := $(patsubst tests/complaints/%.c,$(BUILD)/complaints/%,$(wildcard tests/complaints/*.c))
 guest_programs	+= $(complaints)
-.PHONY: complaints
-complaints: $(complaints)
+.PHONY: complaints complaint-programs
+complaint-programs: $(complaints)
+
+# Records them all, and writes the outcomes into Documentation/user/accuracy.rst.
+CASES	?=
+complaints: pfdrive complaint-programs $(BUILD)/native/native_faults $(BUILD)/overlapping_faults
+	$(Q)tests/complaints/run $(BUILD) $(CASES)
 
 $(BUILD)/complaints/%: tests/complaints/%.c tests/complaints/complaint.h
 	$(call say,CC,$@)
