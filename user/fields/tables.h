@@ -10,6 +10,8 @@
 
 #define FIELD_TABLES(TABLE)     \
 	TABLE(activity)         \
+	TABLE(cgroup_limits)    \
+	TABLE(cgroup_memory)    \
 	TABLE(contents)         \
 	TABLE(counter_figures)  \
 	TABLE(counters)         \

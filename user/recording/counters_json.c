@@ -9,105 +9,124 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fields/tables.h"
 #include "model/counters.h"
 #include "recording/counters_json.h"
 #include "util/array.h"
 #include "util/json_value.h"
 
-struct cgroup_number {
-	const char *name;
-	size_t offset;
+static const struct field cpu_limit_rows[] = {
+	FIELD(NAME, cgroup_cpu_limit, path, NULL),
+	FIELD(KNOWN, cgroup_cpu_limit, quota_ns,
+	      "CPU time in a period; null: changed during the run."),
+	FIELD(KNOWN, cgroup_cpu_limit, period_ns, NULL),
+	FIELD(KNOWN, cgroup_cpu_limit, periods, "nr_periods: the periods in which the cgroup ran."),
+	FIELD(KNOWN, cgroup_cpu_limit, throttled,
+	      "nr_throttled: the periods with a used-up quota."),
+	FIELD(KNOWN, cgroup_cpu_limit, throttled_ns,
+	      "throttled_usec: the time in which the cgroup was throttled, summed over CPUs. The "
+	      "kernel adds a time when it ends."),
 };
 
-#define CPU(name)      { #name, offsetof(struct cgroup_limits, cpu.name) }
-#define MEMORY(name)   { #name, offsetof(struct cgroup_limits, memory.name) }
-#define PRESSURE(name) { #name, offsetof(struct cgroup_limits, pressure.name) }
+static const struct fields cpu_limit_fields = FIELDS("cgroup_cpu_limit",
+						     "cpu.max, and the increase of cpu.stat.",
+						     cgroup_cpu_limit, cpu_limit_rows);
 
-static const struct cgroup_number cpu_numbers[] = {
-	CPU(quota_ns), CPU(period_ns), CPU(periods), CPU(throttled), CPU(throttled_ns), { 0 },
+static const struct field memory_limit_rows[] = {
+	FIELD(NAME, cgroup_memory_limit, path, NULL),
+	FIELD(KNOWN, cgroup_memory_limit, high_bytes,
+	      "memory.high; null: no limit, or changed during the run."),
+	FIELD(KNOWN, cgroup_memory_limit, high, NULL),
+	FIELD(KNOWN, cgroup_memory_limit, max, NULL),
+	FIELD(KNOWN, cgroup_memory_limit, oom_kill, NULL),
 };
 
-static const struct cgroup_number memory_numbers[] = {
-	MEMORY(high_bytes), MEMORY(high), MEMORY(max), MEMORY(oom_kill), { 0 },
+static const struct fields memory_limit_fields = FIELDS("cgroup_memory_limit",
+							"The increase of memory.events.local.",
+							cgroup_memory_limit, memory_limit_rows);
+
+static const struct field pressure_rows[] = {
+	FIELD(KNOWN, cgroup_pressure, cpu_some_ns, NULL),
+	FIELD(KNOWN, cgroup_pressure, cpu_full_ns, NULL),
+	FIELD(KNOWN, cgroup_pressure, memory_some_ns, NULL),
+	FIELD(KNOWN, cgroup_pressure, memory_full_ns, NULL),
 };
 
-static const struct cgroup_number pressure_numbers[] = {
-	PRESSURE(cpu_some_ns),
-	PRESSURE(cpu_full_ns),
-	PRESSURE(memory_some_ns),
-	PRESSURE(memory_full_ns),
-	{ 0 },
+static const struct fields pressure_fields =
+	FIELDS("cgroup_pressure",
+	       "The increase of the totals in cpu.pressure and memory.pressure. some: time with a "
+	       "waiting task. full: time in which all tasks with work waited at once. The kernel "
+	       "averages both over CPUs.",
+	       cgroup_pressure, pressure_rows);
+
+FIELD_FUNCTION(bool, has_cpu_limit, cgroup_limits, it->cpu.path[0])
+FIELD_FUNCTION(bool, has_memory_limit, cgroup_limits, it->memory.path[0])
+
+static const struct field cgroup_limits_rows[] = {
+	FIELD(NAME, cgroup_limits, path, "The cgroup's folder."),
+	FIELD(OBJECT, cgroup_limits, cpu,
+	      "The nearest cgroup, among this one and its parents, whose cpu.max was used up; if "
+	      "none was, the nearest with a limit. null: none has one, or the kernel does not "
+	      "count it.",
+	      .of = &cpu_limit_fields, .known = has_cpu_limit),
+	FIELD(OBJECT, cgroup_limits, memory,
+	      "The nearest cgroup that exceeded memory.high or met memory.max. null: none did, or "
+	      "the kernel does not count it.",
+	      .of = &memory_limit_fields, .known = has_memory_limit),
+	FIELD(OBJECT, cgroup_limits, pressure, NULL, .of = &pressure_fields),
 };
 
-/* @path: NULL if the object has none */
-static json_t *cgroup_object(const struct cgroup_limits *limits, const char *path,
-			     const struct cgroup_number *number)
-{
-	json_t *object = json_object();
-
-	if (path)
-		object = value_with(object, "path", value_text(path));
-	for (; number->name; number++)
-		object = value_with(object, number->name,
-				    value_known(*(const uint64_t *)((const char *)limits +
-								    number->offset)));
-	return object;
-}
+const struct fields cgroup_limits_fields =
+	FIELDS("cgroup_limits",
+	       "All counts are for whole cgroups, including unwatched processes. null: the kernel "
+	       "has no such file, or the cgroup was removed and made again during the run.",
+	       cgroup_limits, cgroup_limits_rows);
 
 json_t *cgroup_json(const struct cgroup_limits *limits)
 {
-	const struct cgroup_cpu_limit *cpu = &limits->cpu;
-	const struct cgroup_memory_limit *memory = &limits->memory;
-	json_t *object;
+	const struct fields_run no_run = { 0 };
 
-	if (!limits->path[0])
-		return json_null();
-	object = value_with(json_object(), "path", value_text(limits->path));
-	object = value_with(object, "cpu",
-			    cpu->path[0] ? cgroup_object(limits, cpu->path, cpu_numbers) :
-					   json_null());
-	object = value_with(object, "memory",
-			    memory->path[0] ? cgroup_object(limits, memory->path, memory_numbers) :
-					      json_null());
-	return value_with(object, "pressure", cgroup_object(limits, NULL, pressure_numbers));
+	return limits->path[0] ? fields_json(&cgroup_limits_fields, &no_run, limits) : json_null();
 }
 
-static int cgroup_json_path(char *path, const json_t *json)
+static int cgroup_json_text(const struct field *row, char *text, const json_t *json)
 {
-	const char *text = json_string_value(json_object_get(json, "path"));
+	const char *value = json_string_value(json);
 
-	if (!text || !text[0] || (size_t)snprintf(path, CGROUP_PATH, "%s", text) >= CGROUP_PATH)
+	if (!value || !value[0] || (size_t)snprintf(text, row->bytes, "%s", value) >= row->bytes)
 		return -EINVAL;
 	return 0;
 }
 
-static int cgroup_json_numbers(struct cgroup_limits *limits, const json_t *json,
-			       const struct cgroup_number *number)
+static int cgroup_json_number(uint64_t *number, const json_t *json)
 {
+	if (!json_is_integer(json) || json_integer_value(json) < 0)
+		return -EINVAL;
+	*number = json_integer_value(json);
+	return 0;
+}
+
+/* Except for a path, what is missing or null keeps its value. */
+static int cgroup_json_rows(const struct fields *fields, void *object, const json_t *json)
+{
+	const struct field *row;
 	const json_t *value;
+	char *member;
+	int err = json_is_object(json) ? 0 : -EINVAL;
 
-	for (; number->name; number++) {
-		value = json_object_get(json, number->name);
-		if (!value || json_is_null(value))
+	for (row = fields->rows; !err && row < fields->rows + fields->nr; row++) {
+		value = json_object_get(json, row->key);
+		member = (char *)object + row->offset;
+		if (row->type == FIELD_NAME)
+			err = cgroup_json_text(row, member, value);
+		else if (!value || json_is_null(value))
 			continue;
-		if (!json_is_integer(value) || json_integer_value(value) < 0)
-			return -EINVAL;
-		*(uint64_t *)((char *)limits + number->offset) = json_integer_value(value);
+		else if (row->type == FIELD_OBJECT)
+			err = cgroup_json_rows(row->of, member, value);
+		else
+			err = cgroup_json_number((uint64_t *)member, value);
 	}
-	return 0;
-}
-
-/* @path: as for cgroup_object() */
-static int cgroup_json_member(struct cgroup_limits *limits, const json_t *json, char *path,
-			      const struct cgroup_number *numbers)
-{
-	if (!json || json_is_null(json))
-		return 0;
-	if (!json_is_object(json))
-		return -EINVAL;
-	if (path && cgroup_json_path(path, json))
-		return -EINVAL;
-	return cgroup_json_numbers(limits, json, numbers);
+	return err;
 }
 
 int cgroup_json_parse(struct cgroup_limits *limits, const json_t *json)
@@ -117,15 +136,7 @@ int cgroup_json_parse(struct cgroup_limits *limits, const json_t *json)
 	cgroup_limits_init(limits);
 	if (!json || json_is_null(json))
 		return 0;
-	err = cgroup_json_path(limits->path, json) ?:
-		      cgroup_json_member(limits, json_object_get(json, "cpu"), limits->cpu.path,
-					 cpu_numbers);
-	if (!err)
-		err = cgroup_json_member(limits, json_object_get(json, "memory"),
-					 limits->memory.path, memory_numbers);
-	if (!err)
-		err = cgroup_json_member(limits, json_object_get(json, "pressure"), NULL,
-					 pressure_numbers);
+	err = cgroup_json_rows(&cgroup_limits_fields, limits, json);
 	if (err)
 		cgroup_limits_init(limits);
 	return err;

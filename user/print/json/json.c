@@ -219,12 +219,22 @@ static json_t *json_study_figures(const struct report_study *study)
 	return study ? study->json_figures(study) : json_null();
 }
 
-static json_t *json_cgroup_memory(const struct report_memory *memory)
+static const struct field cgroup_memory_rows[] = {
+	FIELD_AS("limit_bytes", COUNT, report_memory, limit, NULL),
+	FIELD_AS("peak_bytes", KNOWN, report_memory, peak,
+		 "Maximum usage since the cgroup was made; null: Linux before 5.19. A limit of "
+		 "this size would not have been met."),
+};
+
+const struct fields cgroup_memory_fields = FIELDS("cgroup_memory",
+						  "memory.max and memory.peak at the end.",
+						  report_memory, cgroup_memory_rows);
+
+static json_t *json_cgroup_memory(const struct report *run)
 {
-	return memory->limit == COUNT_NA ?
+	return run->memory.limit == COUNT_NA ?
 		       json_null() :
-		       json_pack("{so so}", "limit_bytes", value_count(memory->limit), "peak_bytes",
-				 value_known(memory->peak));
+		       json_fields(&cgroup_memory_fields, run, &run->memory);
 }
 
 static json_t *json_of_run(const struct view *view)
@@ -234,7 +244,7 @@ static json_t *json_of_run(const struct view *view)
 	const bool calls_known = !view_source_is_perf(run);
 	const struct value_member members[] = {
 		{ "environment", json_environment(&run->environment) },
-		{ "cgroup_memory", json_cgroup_memory(&run->memory) },
+		{ "cgroup_memory", json_cgroup_memory(run) },
 		{ "cgroup_limits", cgroup_json(&run->cgroup) },
 		{ "damage", value_text(run->losses.damage) },
 		{ "repeat", value_count(run->drive.repeat) },
