@@ -393,6 +393,7 @@ TEST(test_state_of_the_mapping_shows_why_read_ahead_is_off)
 		{ .name = "7 3000-4000 /data/big.bin",
 		  .state = { .known = true, .advice = MAPPING_RANDOM, .ra_pages = 32 } },
 	};
+	static const struct filesystem ext4 = { .type = "ext4", .source = "/dev/sda1" };
 	struct sample s;
 
 	read_in_order(&s, 940, 4096);
@@ -404,7 +405,12 @@ TEST(test_state_of_the_mapping_shows_why_read_ahead_is_off)
 		    "read-ahead is off: the kernel had given up reading around, after 101 misses.");
 	mappings[1].state.ra_pages = 0;
 	check_cause(&s, "no-read-ahead", true,
-		    "read-ahead is off: the device's read_ahead_kb is 0");
+		    "read-ahead is off: the device's read_ahead_kb is 0.");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "no-read-ahead")->remedy, "findmnt -T FILE"));
+	s.files[0].filesystem = &ext4;
+	check_cause(&s, "no-read-ahead", true,
+		    "read_ahead_kb is 0, and the file is on ext4 (/dev/sda1).");
+	ck_assert_ptr_null(strstr(cause_of(&s, "no-read-ahead")->remedy, "findmnt"));
 	mappings[1].state.known = false;
 	check_cause(&s, "no-read-ahead", true, "by MADV_RANDOM, or a read-ahead of 0");
 }

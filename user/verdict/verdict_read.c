@@ -141,9 +141,11 @@ static void state_why_off(const struct report *run, const struct group *file,
 		return;
 	}
 	if (state && !state->ra_pages) {
-		verdict_add(cause, ": the device's read_ahead_kb is 0.");
-		verdict_advise(cause, "echo 128 > /sys/block/DEVICE/queue/read_ahead_kb; findmnt "
-				      "-T FILE names the device.");
+		verdict_add(cause, ": the device's read_ahead_kb is 0");
+		verdict_add_filesystem(cause, ", and ", "the file", file);
+		verdict_add(cause, ".");
+		verdict_advise(cause, "echo 128 > /sys/block/DEVICE/queue/read_ahead_kb%s.",
+			       file->filesystem ? "" : "; findmnt -T FILE names the device");
 		return;
 	}
 	if (state && state->mmap_miss > LOTS_OF_MISSES)
