@@ -122,7 +122,7 @@ CASES = (
          "Code is read from a compressed image, and most of the time decompresses it.",
          {"majflt": 5},
          Variant("application 300", ("squashed", {})),
-         ("decompression",), ("compress",),
+         ("decompression",), ("compress", r"is on squashfs \(/dev/loop"),
          ("at random", "MADV_", r"pread\(\)", "LOST"), certain=False),
     Case("frozen_desktop", "Low memory without swap: the desktop freezes and the disk is busy.",
          (),
@@ -256,7 +256,7 @@ CASES = (
          ("Comfy-Org/ComfyUI#2288",),
          "Each page is read through a FUSE server.", {"majflt": 200},
          Variant("mapped_index {file} 300", ("remote", {})),
-         ("remote-server",), ("FUSE|server",), ("nfsiostat", "device")),
+         ("remote-server",), ("FUSE|server", r"is on fuse \(pfstat\)"), ("nfsiostat", "device")),
     Case("segment_merge", "Merges take twice as long since files are opened for random reads.",
          ("apache/lucene#14463", "influxdata/influxdb#8872"),
          "A cold file is read in order, one page at a time, because MADV_RANDOM turned read- "
