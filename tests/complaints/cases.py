@@ -429,5 +429,6 @@ CASES = (
          {"majflt": 5000},
          Variant("near_misses pageout 6 3072"),
          ("swap",), ("PAGEOUT|madvise|request|itself",),
-         ("memory was too small", "raise the limit", r"memory\.events"), near=True),
+         ("memory was too small", "raise the limit", r"memory\.events", "before the recording"),
+         near=True),
 )

@@ -73,6 +73,8 @@ def record_native(matrix, cases):
     folder = native.folder_of_all()
     callers = {name: native.Caller(name, folder)
                for name in ("user", "root") if name == "user" or os.geteuid() == 0}
+    matrix.machines["perf"] = f"Linux {kernel()}, {os.cpu_count()} CPUs, alone and beside " \
+        f"{BUSY_LOOPS} busy loops"
     try:
         for condition in accuracy.CONDITIONS:
             caller = callers.get(condition.caller)
@@ -83,10 +85,9 @@ def record_native(matrix, cases):
                     matrix.cells[case.name, condition.title] = judged(
                         case, lambda case, caller=caller: caller.record_variant(case.variant),
                         condition.title)
+            accuracy.write(matrix)      # what is recorded stays, if the rest is interrupted
     finally:
         shutil.rmtree(folder)
-    matrix.machines["perf"] = f"Linux {kernel()}, {os.cpu_count()} CPUs, alone and beside " \
-        f"{BUSY_LOOPS} busy loops"
 
 
 def kernel():
@@ -143,7 +144,6 @@ def main():
     matrix, has_all = accuracy.Matrix(accuracy.PAGE.read_text()), True
     if "native" in parts:
         record_native(matrix, cases)
-        accuracy.write(matrix)
     if "lab" in parts:
         has_all = record_in_lab(matrix, cases)
     accuracy.write(matrix)
