@@ -95,7 +95,8 @@ def table(widths, head, rows):
     yield from (".. list-table::", "   :header-rows: 1",
                 f"   :widths: {' '.join(map(str, widths))}", "")
     for first, *others in (head, *rows):
-        yield from textwrap.wrap(first, 80, initial_indent="   * - ", subsequent_indent=" " * 7)
+        yield from textwrap.wrap(first, 80, initial_indent="   * - ", subsequent_indent=" " * 7,
+                                 break_on_hyphens=False)
         yield from (f"     - {text}" for text in others)
 
 

@@ -259,8 +259,8 @@ CASES = (
          ("remote-server",), ("FUSE|server", r"is on fuse \(pfstat\)"), ("nfsiostat", "device")),
     Case("segment_merge", "Merges take twice as long since files are opened for random reads.",
          ("apache/lucene#14463", "influxdata/influxdb#8872"),
-         "A cold file is read in order, one page at a time, because MADV_RANDOM turned read- "
-         "ahead off.", {"majflt": 1500},
+         "A cold file is read in order, one page at a time, because MADV_RANDOM turned "
+         "read-ahead off.", {"majflt": 1500},
          Variant("mapped_index {file} 1600 merge", ("file", {"megabytes": 8})),
          ("no-read-ahead",), ("MADV_RANDOM|read-ahead",),
          ("at random",), perf=("no-read-ahead", "cold-file"),
