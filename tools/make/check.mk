@@ -116,9 +116,10 @@ check-debug:
 check-kernels:
 	$(Q)tools/check-kernels --tests "$(TESTS)" $(KERNELS)
 
+small_programs	:= touch_pages accesses rare_faults overlapping_faults lock_holder page_server kvm_guest \
+	contents mechanisms advised shaping_calls removed_pages gives_back
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
-	touch_pages accesses rare_faults overlapping_faults lock_holder page_server kvm_guest contents mechanisms advised shaping_calls \
-	frame_spy other_tool.bpf.o other_tool_exit.bpf.o)
+	$(small_programs) frame_spy other_tool.bpf.o other_tool_exit.bpf.o)
 
 # Prints the eBPF programs' events as text.
 $(BUILD)/events_dump: $(BUILD)/tests/vm/progs/events_dump.o $(lib)
@@ -162,16 +163,11 @@ $(BUILD)/fuzz_debugfs: tests/vm/progs/fuzz_debugfs.c tests/unit/random.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -o $@ $<
 
-$(BUILD)/touch_pages: tests/vm/progs/touch_pages.c
+# Some run on this machine, too.
+$(addprefix $(BUILD)/,$(small_programs)): $(BUILD)/%: tests/vm/progs/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
-
-# For test_memory_curve.py.
-$(BUILD)/accesses: tests/vm/progs/accesses.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
 
 # Reads a ring while records are stored.
 $(BUILD)/frame_spy: tests/vm/progs/frame_spy.c
@@ -179,58 +175,11 @@ $(BUILD)/frame_spy: tests/vm/progs/frame_spy.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -o $@ $<
 
-$(BUILD)/rare_faults: tests/vm/progs/rare_faults.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
-
-# It runs in the guest, and on this machine.
-$(BUILD)/overlapping_faults: tests/vm/progs/overlapping_faults.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
-
-$(BUILD)/lock_holder: tests/vm/progs/lock_holder.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
-
-$(BUILD)/page_server: tests/vm/progs/page_server.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
-
-$(BUILD)/kvm_guest: tests/vm/progs/kvm_guest.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
-
-$(BUILD)/mechanisms: tests/vm/progs/mechanisms.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -pthread -o $@ $<
-
-$(BUILD)/contents: tests/vm/progs/contents.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
-
-$(BUILD)/advised: tests/vm/progs/advised.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
-
 # They run on this machine.
 $(BUILD)/native/%: tests/native/progs/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
-
-# Callers have names.
-$(BUILD)/shaping_calls: tests/vm/progs/shaping_calls.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $<
 
 # The tests/complaints programs run on this machine and in guests. Their function names are in
 # reports.
