@@ -16,7 +16,10 @@
 
 #if defined(__TARGET_ARCH_x86)
 #define ARCH_NR_MMAP		9
+#define ARCH_NR_MUNMAP		11
+#define ARCH_NR_BRK		12
 #define ARCH_NR_RT_SIGRETURN	15
+#define ARCH_NR_MREMAP		25
 #define ARCH_NR_MADVISE		28
 #define ARCH_NR_CLONE		56
 #define ARCH_NR_FORK		57
@@ -90,6 +93,9 @@ static __always_inline __u64 arch_return_address(const struct pt_regs___kernel *
 }
 #elif defined(__TARGET_ARCH_arm64)
 #define ARCH_NR_RT_SIGRETURN	139
+#define ARCH_NR_BRK		214
+#define ARCH_NR_MUNMAP		215
+#define ARCH_NR_MREMAP		216
 #define ARCH_NR_CLONE		220
 #define ARCH_NR_MMAP		222
 #define ARCH_NR_FADVISE64	223

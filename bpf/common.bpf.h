@@ -17,7 +17,6 @@
 #include <pfstat/event.h>
 
 struct mm_struct;
-struct reclaim_state;
 
 /* CONFIG_CFS_BANDWIDTH */
 struct cfs_rq {
@@ -34,6 +33,10 @@ struct signal_set {
 
 struct sigpending {
 	struct signal_set signal;
+} __attribute__((preserve_access_index));
+
+struct reclaim_state {
+	unsigned long reclaimed;
 } __attribute__((preserve_access_index));
 
 struct task_struct {

@@ -4,7 +4,14 @@
 #define PFSTAT_BPF_REMOVAL_H
 
 #include "common.bpf.h"
+#include "doing.bpf.h"
 #include "page.bpf.h"
+
+/* Contains the state of each reclaim. */
+struct scan_control {
+	struct reclaim_state reclaim_state;
+	unsigned int proactive : 1; /* v6.0: for a write to memory.reclaim */
+} __attribute__((preserve_access_index));
 
 /*
  * Advice (MADV_PAGEOUT), truncation, drop_caches and direct I/O remove pages on request, without a
@@ -13,8 +20,16 @@
 static __always_inline __u32 removal_reason(void)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+	const __u64 state = (__u64)task->reclaim_state;
+	const struct scan_control *scan =
+		(const void *)(state - bpf_core_field_offset(struct scan_control, reclaim_state));
 
-	return task->reclaim_state ? PFSTAT_PAGE_RECLAIMED : PFSTAT_PAGE_DROPPED;
+	if (!state)
+		return PFSTAT_PAGE_DROPPED;
+	if (bpf_core_field_exists(scan->proactive) &&
+	    BPF_CORE_READ_BITFIELD_PROBED(scan, proactive))
+		return PFSTAT_PAGE_DROPPED | PFSTAT_PAGE_PROACTIVE;
+	return PFSTAT_PAGE_RECLAIMED;
 }
 
 /* @first: the first page of the folio. @flags: beside the reason */
@@ -26,7 +41,8 @@ static __always_inline void removal_send(const struct folio *folio, const struct
 		.event = {
 			.type = PFSTAT_EVENT_PAGE,
 			.size = sizeof(page),
-			.flags = removal_reason() | flags,
+			.flags = removal_reason() | flags |
+				 current_doing() << PFSTAT_PAGE_DOING_SHIFT,
 			.pid = id >> 32,
 			.tid = id,
 			.ns = bpf_ktime_get_ns(),

@@ -5,10 +5,10 @@
  * thread runs again; until then it is in the map of off_cpu.bpf.h. If it waited for its CPU, the
  * process that ran there most of the time is an event before.
  */
-#include "arch.bpf.h"
 #include "common.bpf.h"
 #include "context.bpf.h"
 #include "cpu_history.bpf.h"
+#include "doing.bpf.h"
 #include "off_cpu.bpf.h"
 
 __u8 seen[NR_SEEN];
@@ -214,27 +214,6 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	return 0;
 }
 
-/* A user worker (io_uring, vhost) has a copy of the registers of the thread that started it. */
-static __always_inline __u32 waker_doing(const struct task_struct *waker)
-{
-	const struct pt_regs___kernel *regs;
-	int number;
-
-	if (waker->flags & PF_KTHREAD)
-		return PFSTAT_WAKER_KERNEL;
-	if (waker->flags & (PF_IO_WORKER | PF_USER_WORKER))
-		return PFSTAT_WAKER_UNKNOWN;
-	regs = (const void *)bpf_task_pt_regs((void *)waker);
-	if (arch_is_compat(waker, regs))
-		return PFSTAT_WAKER_UNKNOWN;
-	number = regs->ARCH_ENTRY;
-	if (number == -1)
-		return PFSTAT_WAKER_EXCEPTION;
-	if (number < 0 || number > PFSTAT_WAKER_MAX - PFSTAT_WAKER_CALL)
-		return PFSTAT_WAKER_UNKNOWN;
-	return PFSTAT_WAKER_CALL + number;
-}
-
 /*
  * This event comes from the waker. sched_wakeup may come later, from another CPU. The kernel
  * serializes a thread's wakers.
@@ -255,7 +234,7 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	if (task->pending.signal.sig[0] & 1UL << (SIGKILL - 1))
 		start->waker_doing = PFSTAT_WAKER_KILL;
 	else if (start->waker)
-		start->waker_doing = waker_doing((const void *)bpf_get_current_task_btf());
+		start->waker_doing = current_doing();
 	return 0;
 }
 

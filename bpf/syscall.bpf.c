@@ -142,6 +142,12 @@ static __always_inline __u32 call_kind_of(__u32 number)
 		return PFSTAT_CALL_CLONE;
 	case ARCH_NR_CLONE3:
 		return PFSTAT_CALL_CLONE3;
+	case ARCH_NR_MUNMAP:
+		return PFSTAT_CALL_MUNMAP;
+	case ARCH_NR_MREMAP:
+		return PFSTAT_CALL_MREMAP;
+	case ARCH_NR_BRK:
+		return PFSTAT_CALL_BRK;
 	default:
 		return PFSTAT_NR_CALLS;
 	}

@@ -87,7 +87,7 @@ struct pfstat_event {
 /* From this bit on: enum pfstat_waker. 0 in older recordings */
 #define PFSTAT_OFF_CPU_WAKER_SHIFT 16
 
-/* The activity of the waking thread. */
+/* The activity of a thread that wakes another one, or removes pages. */
 enum pfstat_waker {
 	PFSTAT_WAKER_UNKNOWN,	/* also for an interrupt */
 	PFSTAT_WAKER_EXCEPTION, /* no system call: a page fault, or on the way to user mode */
@@ -374,10 +374,13 @@ struct pfstat_fault {
 #define PFSTAT_PERF_MAPPED   0x40 /* the file's page, at any address, and this is another mapping */
 #define PFSTAT_PERF_HISTORY  0x80 /* flags 0x10 to 0x40 are known */
 
-/* pfstat_page.event.flags. If neither: not known */
+/* pfstat_page.event.flags. If neither 0x1 nor 0x2: not known */
 #define PFSTAT_PAGE_RECLAIMED 0x1 /* memory was short: the thread was in reclaim */
 #define PFSTAT_PAGE_DROPPED   0x2 /* requested: advice, truncation, drop_caches, … */
 #define PFSTAT_PAGE_ANON      0x4 /* anonymous memory: it is in swap only */
+#define PFSTAT_PAGE_PROACTIVE 0x8 /* DROPPED: a write to memory.reclaim requested reclaim */
+/* From this bit on: enum pfstat_waker, for the thread removing them. 0 in older recordings */
+#define PFSTAT_PAGE_DOING_SHIFT 16
 
 /*
  * Pages of a file that a target read from a block device left the page cache, or anonymous pages
@@ -531,6 +534,9 @@ enum pfstat_call_kind {
 	PFSTAT_CALL_VFORK,
 	PFSTAT_CALL_CLONE,
 	PFSTAT_CALL_CLONE3,
+	PFSTAT_CALL_MUNMAP,
+	PFSTAT_CALL_MREMAP,
+	PFSTAT_CALL_BRK,
 	PFSTAT_NR_CALLS
 };
 

@@ -22,7 +22,7 @@
 #include <linux/types.h>
 
 /* Incremented if the shape or meaning of anything below changes. */
-#define PFSTAT_ABI_VERSION 11
+#define PFSTAT_ABI_VERSION 12
 /* The oldest version that user space reads. Each later one only appended: to tables and structs. */
 #define PFSTAT_ABI_OLDEST 4
 /* The first version whose records and events describe each handle_mm_fault(). */

@@ -102,7 +102,7 @@ def test_all_calls_are_in_a_row(result):
     assert counted == {name: totals[name] for name in counted}
     assert set(counted) == {name for name in totals if name in (
         "madvise", "mmap", "fadvise64", "mlock", "mlock2", "mlockall", "clone", "clone3", "fork",
-        "vfork")}
+        "vfork", "munmap", "mremap", "brk")}
     assert result["shaping_calls"]["left_out"] == 0
 
 

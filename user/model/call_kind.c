@@ -95,6 +95,9 @@ static const struct call_kind {
 	[PFSTAT_CALL_VFORK] = { "vfork", 0, 0, 0, NULL, false },
 	[PFSTAT_CALL_CLONE] = { "clone", 1, 0, 0, clone_flags, true },
 	[PFSTAT_CALL_CLONE3] = { "clone3", 0, 0, 0, NULL, false },
+	[PFSTAT_CALL_MUNMAP] = { "munmap", 0, 2, 0, NULL, false },
+	[PFSTAT_CALL_MREMAP] = { "mremap", 0, 3, 0, NULL, false },
+	[PFSTAT_CALL_BRK] = { "brk", 0, 0, 0, NULL, false },
 };
 
 static uint64_t call_argument(const struct pfstat_call *call, unsigned int number)
