@@ -173,7 +173,49 @@ TEST(test_pages_that_a_call_swapped_out_are_not_in_the_curve)
 	swaps_end();
 	ck_assert_uint_eq(figures.swaps.pages, 0);
 	ck_assert_uint_eq(figures.swaps.faults, 0);
+	ck_assert_uint_eq(figures.swaps.unknown, 0);
+}
+
+TEST(test_swap_ins_count_for_the_process_and_the_call_that_swapped_the_page_out)
+{
+	const uint32_t madvise = PFSTAT_WAKER_CALL + 28, write = PFSTAT_WAKER_CALL + 1;
+	struct evictions_pair *pairs;
+	size_t nr;
+
+	swaps_begin();
+	swap_out_for(PFSTAT_PAGE_DROPPED | madvise << PFSTAT_PAGE_DOING_SHIFT, OWNER, OWNER, 0, 3);
+	swap_out_for(PFSTAT_PAGE_DROPPED | PFSTAT_PAGE_PROACTIVE | write << PFSTAT_PAGE_DOING_SHIFT,
+		     OWNER + 5, OWNER, 3, 2);
+	/* What the thread was doing when memory was short is not the reason. */
+	swap_out_for(PFSTAT_PAGE_RECLAIMED | write << PFSTAT_PAGE_DOING_SHIFT, OWNER + 6, OWNER, 5,
+		     1);
+	swap_in(0);
+	swap_in(1);
+	swap_in_as(2, PFSTAT_OUTCOME_MINOR); /* read with another page */
+	swap_in(3);
+	swap_in(5);
+	swap_in(0); /* not swapped out again */
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	ck_assert_int_eq(analysis_eviction_pairs(analysis, &pairs, &nr), 0);
+	analysis_evictions(analysis, &figures);
+	ck_assert_uint_eq(nr, 3);
+	ck_assert_int_eq(pairs[0].reason, EVICTIONS_DROPPED);
+	ck_assert_uint_eq(pairs[0].doing, madvise);
+	ck_assert_uint_eq(pairs[0].pages, 3);
+	ck_assert_uint_eq(pairs[0].faults, 2);
+	ck_assert_uint_eq(pairs[0].total_ns, 2 * 5000);
+	ck_assert(pairs[0].anon && evictions_is_itself(&pairs[0]));
+	ck_assert_int_eq(pairs[1].reason, EVICTIONS_PROACTIVE);
+	ck_assert_uint_eq(pairs[1].evictor, OWNER + 5);
+	ck_assert_uint_eq(pairs[1].doing, write);
+	ck_assert_int_eq(pairs[2].reason, EVICTIONS_RECLAIMED);
+	ck_assert_uint_eq(pairs[2].doing, PFSTAT_WAKER_UNKNOWN);
+	/* The sums are those of files. */
+	ck_assert_uint_eq(figures.again[EVICTIONS_DROPPED].pages, 0);
+	ck_assert_uint_eq(figures.swaps.faults, 1);
 	ck_assert_uint_eq(figures.swaps.unknown, 1);
+	free(pairs);
+	analysis_free(analysis);
 }
 
 TEST(test_pages_of_a_process_that_executes_another_program_do_not_return)

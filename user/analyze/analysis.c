@@ -237,7 +237,8 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 	/* First emit the thread's last faults, which need the thread's maps, stacks and name. */
 	err = explain_event(analysis->explain, &task->event);
 	contents_add_task(&analysis->contents, task);
-	swap_outs_add_task(evictions_swaps(analysis->evictions), task);
+	if (!err)
+		err = evictions_add_task(analysis->evictions, task);
 	if (!err)
 		err = evidence_add_task(&analysis->evidence, task);
 	if (ends || begins)

@@ -49,7 +49,9 @@ static void fig_evictions_write_data(struct drawing *drawing, const struct repor
 
 static void name_bar(const struct evictions_pair *pair, char *name, size_t size)
 {
-	const char *reason = pair->reason == EVICTIONS_DROPPED ? ", dropped" : "";
+	const bool requested = pair->reason == EVICTIONS_DROPPED ||
+			       pair->reason == EVICTIONS_PROACTIVE;
+	const char *reason = pair->anon ? ", swapped" : requested ? ", dropped" : "";
 	char victim[16] = "several";
 
 	if (pair->victim)

@@ -57,7 +57,7 @@ static bool is_victim(const struct report_pages *pages, uint32_t pid)
 	size_t i;
 
 	for (i = 0; i < pages->nr_pairs; i++)
-		if (pages->pairs[i].victim == pid)
+		if (!pages->pairs[i].anon && pages->pairs[i].victim == pid)
 			return true;
 	return false;
 }
@@ -71,7 +71,7 @@ bool more_memory_is_shared(const struct report *run)
 
 	for (i = 0; i < pages->nr_pairs; i++) {
 		pair = &pages->pairs[i];
-		if (pair->reason != EVICTIONS_RECLAIMED)
+		if (pair->anon || pair->reason != EVICTIONS_RECLAIMED)
 			continue;
 		all += pair->pages;
 		if (!pair->evictor_swaps && !is_victim(pages, pair->evictor))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Remembers for each file page which process evicted it, and counts for each evictor, victim and
+ * Remembers for each file page, and each swapped-out page, which process evicted it, and counts for each evictor, victim and
  * reason the returning pages and the faults waiting for them. Items come from analysis.c, and the
  * reports read the pairs. Memory is bounded. Marks that do not fit count as overflow. Evictors and
  * pairs with the fewest pages are folded into "(others)".
@@ -25,6 +25,8 @@
 #define REASON_MASK  0x3U
 #define EVICTOR_MASK 0x1fffU
 #define OTHERS	     EVICTIONS_MAX_EVICTORS
+/* Swapped-out pages: the inode is the process. No file's device has this number. */
+#define DEV_SWAP 0
 
 static const struct field evictions_sum_rows[] = {
 	FIELD(COUNT, evictions_sum, pages, NULL),
@@ -35,27 +37,6 @@ static const struct field evictions_sum_rows[] = {
 const struct fields evictions_sum_fields =
 	FIELDS("evicted_again", "Pages that were evicted for one reason and came back.",
 	       evictions_sum, evictions_sum_rows);
-
-static const char *const reasons[] = EVICTIONS_REASON_NAMES;
-
-static const struct field evictions_pair_rows[] = {
-	FIELD(WORD, evictions_pair, reason,
-	      "reclaimed: memory was short. dropped: on request (advice, truncation, drop_caches). "
-	      "unknown: an old recording.",
-	      FIELD_WORDS(reasons)),
-	FIELD(COUNT, evictions_pair, evictor,
-	      "Process that removed the pages; 0 with the name (others): beyond the kept pairs."),
-	FIELD(NAME, evictions_pair, evictor_name, NULL),
-	FIELD(COUNT, evictions_pair, victim,
-	      "Process that read them again; 0: several, beyond the kept pairs."),
-	FIELD(COUNT, evictions_pair, pages, "Pages read again, including read-ahead."),
-	FIELD(COUNT, evictions_pair, faults, "Faults that waited for such a page."),
-	FIELD(COUNT, evictions_pair, total_ns, "How long these faults took."),
-};
-
-const struct fields evictions_pair_fields = FIELDS("blame",
-						   "One reason, one evictor and one victim.",
-						   evictions_pair, evictions_pair_rows);
 
 /* The limit on the marks allows one page of the curve for so many bytes. It takes less than half. */
 #define CURVE_PAGE_BYTES 512U
@@ -69,10 +50,11 @@ const struct fields evictions_pair_fields = FIELDS("blame",
 struct chunk_marks {
 	struct page_marks pages;
 	uint32_t open; /* pages evicted and not read again since */
+	bool anon;
 };
 
 struct evictor {
-	uint32_t pid;
+	uint32_t pid, doing; /* see struct evictions_pair */
 	char name[16];
 	uint64_t pages, floor, number; /* see folding_choose() */
 };
@@ -87,15 +69,16 @@ struct pair {
 struct evictions {
 	uint64_t page_bytes;
 	struct page_chunks chunks;			     /* struct chunk_marks */
-	struct hash evictor_of;				     /* struct evictor by pid */
+	struct hash evictor_of;				     /* struct evictor by evictor_key() */
 	struct evictor evictors[EVICTIONS_MAX_EVICTORS + 1]; /* the last one: all others */
 	size_t nr_evictors;
 	uint64_t evictor_floor, admitted;
-	struct hash pair_of; /* struct pair by reason, evictor and victim */
+	struct hash pair_of; /* struct pair by pair_key() */
 	struct pair pairs[EVICTIONS_MAX_PAIRS];
 	size_t nr_pairs;
 	uint64_t pair_floor;
-	struct evictions_pair other_pairs[EVICTIONS_NR_REASONS]; /* sums of folded ones */
+	/* Sums of folded ones: those of files, then those of swap. */
+	struct evictions_pair other_pairs[2 * EVICTIONS_NR_REASONS];
 	struct evictions_figures figures;
 	struct memory_curve *curve; /* for reclaimed pages */
 	struct swap_outs *swaps;
@@ -107,7 +90,8 @@ static void evictions_drop(void *owner, void *kept)
 	struct evictions *evictions = owner;
 	struct chunk_marks *marks = kept;
 
-	evictions->figures.overflow += marks->open;
+	if (!marks->anon)
+		evictions->figures.overflow += marks->open;
 	page_chunks_resized(&evictions->chunks, kept, -(ptrdiff_t)page_marks_bytes(&marks->pages));
 	page_marks_exit(&marks->pages);
 }
@@ -116,7 +100,6 @@ struct evictions *evictions_new(uint64_t page_bytes, size_t memory)
 {
 	struct evictions *evictions = calloc(1, sizeof(*evictions));
 	struct evictions_pair *others;
-	enum evictions_reason reason;
 
 	if (!evictions)
 		return NULL;
@@ -136,10 +119,11 @@ struct evictions *evictions_new(uint64_t page_bytes, size_t memory)
 		.owner = evictions,
 	};
 	strcpy(evictions->evictors[OTHERS].name, EVICTIONS_OTHERS);
-	for (reason = 0; reason < EVICTIONS_NR_REASONS; reason++) {
-		others = &evictions->other_pairs[reason];
+	for (others = evictions->other_pairs;
+	     others < evictions->other_pairs + ARRAY_SIZE(evictions->other_pairs); others++) {
 		strcpy(others->evictor_name, EVICTIONS_OTHERS);
-		others->reason = reason;
+		others->anon = others - evictions->other_pairs >= EVICTIONS_NR_REASONS;
+		others->reason = (others - evictions->other_pairs) % EVICTIONS_NR_REASONS;
 	}
 	return evictions;
 }
@@ -217,6 +201,7 @@ static void renumber_pairs(struct evictions *evictions, const uint16_t *numbers)
 		pair->closed = numbers[pair->evictor] == OTHERS;
 		if (pair->closed) {
 			pair->sum.evictor = evictor->pid;
+			pair->sum.doing = evictor->doing;
 			memcpy(pair->sum.evictor_name, evictor->name, sizeof(evictor->name));
 		}
 		pair->evictor = numbers[pair->evictor];
@@ -225,7 +210,13 @@ static void renumber_pairs(struct evictions *evictions, const uint16_t *numbers)
 
 static uint64_t pair_key(const struct pair *pair)
 {
-	return (uint64_t)pair->sum.reason << 48 | (uint64_t)pair->evictor << 32 | pair->sum.victim;
+	return (uint64_t)pair->sum.anon << 50 | (uint64_t)pair->sum.reason << 48 |
+	       (uint64_t)pair->evictor << 32 | pair->sum.victim;
+}
+
+static uint64_t evictor_key(const struct evictor *evictor)
+{
+	return (uint64_t)evictor->doing << 32 | evictor->pid;
 }
 
 /* Finds pairs by their present numbers. Returns 0 or -ENOMEM. */
@@ -269,27 +260,45 @@ static int fold_evictors(struct evictions *evictions)
 			continue;
 		evictor = &evictions->evictors[numbers[i]];
 		*evictor = evictions->evictors[i];
-		err = hash_add(&evictions->evictor_of, evictor->pid, evictor);
+		err = hash_add(&evictions->evictor_of, evictor_key(evictor), evictor);
 	}
 	return err ?: index_pairs(evictions);
 }
 
+static enum evictions_reason evictions_reason_of(const struct pfstat_page *page)
+{
+	if (page->event.flags & PFSTAT_PAGE_RECLAIMED)
+		return EVICTIONS_RECLAIMED;
+	if (page->event.flags & PFSTAT_PAGE_PROACTIVE)
+		return EVICTIONS_PROACTIVE;
+	return page->event.flags & PFSTAT_PAGE_DROPPED ? EVICTIONS_DROPPED : EVICTIONS_UNKNOWN;
+}
+
+/* What a thread was doing when it had to reclaim memory says nothing about the reason. */
+static uint32_t doing_of(const struct pfstat_page *page)
+{
+	return page->event.flags & PFSTAT_PAGE_RECLAIMED ?
+		       PFSTAT_WAKER_UNKNOWN :
+		       page->event.flags >> PFSTAT_PAGE_DOING_SHIFT;
+}
+
 static int evictor_of(struct evictions *evictions, const struct pfstat_page *page, uint16_t *number)
 {
-	struct evictor *evictor = hash_find(&evictions->evictor_of, page->event.pid);
+	const struct evictor made = { .pid = page->event.pid, .doing = doing_of(page) };
+	struct evictor *evictor = hash_find(&evictions->evictor_of, evictor_key(&made));
 	int err = 0;
 
 	if (!evictor && evictions->nr_evictors == EVICTIONS_MAX_EVICTORS)
 		err = fold_evictors(evictions);
 	if (!evictor && !err) {
 		evictor = &evictions->evictors[evictions->nr_evictors];
-		err = hash_add(&evictions->evictor_of, page->event.pid, evictor);
+		err = hash_add(&evictions->evictor_of, evictor_key(&made), evictor);
 		if (err)
 			return err;
 		evictions->nr_evictors++;
-		*evictor = (struct evictor){ .pid = page->event.pid,
-					     .floor = evictions->evictor_floor,
-					     .number = ++evictions->admitted };
+		*evictor = made;
+		evictor->floor = evictions->evictor_floor;
+		evictor->number = ++evictions->admitted;
 	}
 	if (err)
 		return err;
@@ -300,35 +309,44 @@ static int evictor_of(struct evictions *evictions, const struct pfstat_page *pag
 	return 0;
 }
 
-static enum evictions_reason evictions_reason_of(const struct pfstat_page *page)
+/* Returns 0 or -ENOMEM. */
+static int mark_pages(struct evictions *evictions, const struct pfstat_page *page, uint16_t mark)
 {
-	if (page->event.flags & PFSTAT_PAGE_RECLAIMED)
-		return EVICTIONS_RECLAIMED;
-	return page->event.flags & PFSTAT_PAGE_DROPPED ? EVICTIONS_DROPPED : EVICTIONS_UNKNOWN;
+	const bool anon = page->event.flags & PFSTAT_PAGE_ANON;
+	uint64_t pgoff = page->pgoff, left, nr;
+	struct chunk_marks *marks;
+	void *kept;
+	int err = 0;
+
+	for (left = page->pages; left && !err; left -= nr, pgoff += nr) {
+		nr = page_chunks_within(&evictions->chunks, pgoff, left);
+		err = page_chunks_get(&evictions->chunks, anon ? DEV_SWAP : page->dev, page->inode,
+				      pgoff, &kept);
+		if (err)
+			break;
+		marks = kept;
+		marks->anon = anon;
+		err = set_marks(evictions, marks, pgoff, nr, mark);
+	}
+	return err;
 }
 
 int evictions_remove(struct evictions *evictions, const struct pfstat_page *page)
 {
 	const struct memory_curve_page first = { page->dev, page->inode, page->pgoff };
-	uint64_t pgoff = page->pgoff, left, nr;
-	uint16_t evictor, mark;
-	void *marks;
+	uint16_t evictor;
 	int err;
 
+	err = evictor_of(evictions, page, &evictor);
+	if (!err)
+		err = mark_pages(evictions, page,
+				 (evictor + 1) | evictions_reason_of(page) << REASON_SHIFT);
+	if (err)
+		return err;
 	if (page->event.flags & PFSTAT_PAGE_ANON)
 		return swap_outs_add(evictions->swaps, page);
 	evictions->figures.evicted += page->pages;
-	err = evictor_of(evictions, page, &evictor);
-	if (err)
-		return err;
-	mark = (evictor + 1) | evictions_reason_of(page) << REASON_SHIFT;
-	for (left = page->pages; left && !err; left -= nr, pgoff += nr) {
-		nr = page_chunks_within(&evictions->chunks, pgoff, left);
-		err = page_chunks_get(&evictions->chunks, page->dev, page->inode, pgoff, &marks);
-		if (!err)
-			err = set_marks(evictions, marks, pgoff, nr, mark);
-	}
-	if (!err && evictions_reason_of(page) == EVICTIONS_RECLAIMED && page->pages <= CURVE_FOLIO)
+	if (evictions_reason_of(page) == EVICTIONS_RECLAIMED && page->pages <= CURVE_FOLIO)
 		err = memory_curve_evict_range(evictions->curve, &first, page->pages);
 	return err;
 }
@@ -354,7 +372,8 @@ static int fold_pairs(struct evictions *evictions)
 	nr = folding_choose(entries, EVICTIONS_MAX_PAIRS, &evictions->pair_floor);
 	for (i = 0; i < nr; i++) {
 		pair = entries[i].value;
-		others = &evictions->other_pairs[pair->sum.reason];
+		others = &evictions->other_pairs[pair->sum.anon * EVICTIONS_NR_REASONS +
+						 pair->sum.reason];
 		others->pages += pair->sum.pages;
 		others->faults += pair->sum.faults;
 		others->total_ns += pair->sum.total_ns;
@@ -369,10 +388,11 @@ static int fold_pairs(struct evictions *evictions)
 }
 
 /* NULL: no memory. @mark: not 0 */
-static struct evictions_pair *evictions_find_pair(struct evictions *evictions, uint16_t mark,
-						  uint32_t victim)
+static struct evictions_pair *evictions_find_pair(struct evictions *evictions, bool anon,
+						  uint16_t mark, uint32_t victim)
 {
 	const struct pair made = {
+		.sum.anon = anon,
 		.sum.victim = victim,
 		.sum.reason = mark >> REASON_SHIFT & REASON_MASK,
 		.evictor = (mark & EVICTOR_MASK) - 1,
@@ -396,7 +416,7 @@ static struct evictions_pair *evictions_find_pair(struct evictions *evictions, u
 /* Counts pages with the same mark as read again. */
 static int read_run(struct evictions *evictions, uint16_t mark, uint32_t victim, uint64_t pages)
 {
-	struct evictions_pair *pair = evictions_find_pair(evictions, mark, victim);
+	struct evictions_pair *pair = evictions_find_pair(evictions, false, mark, victim);
 
 	if (!pair)
 		return -ENOMEM;
@@ -473,6 +493,30 @@ struct swap_outs *evictions_swaps(struct evictions *evictions)
 	return evictions->swaps;
 }
 
+/* A minor fault found its page in the swap cache: another fault's read-ahead had read it. */
+static int add_swap_in(struct evictions *evictions, const struct explained *fault)
+{
+	const uint64_t pgoff = fault->address / evictions->page_bytes;
+	struct chunk_marks *marks =
+		page_chunks_find(&evictions->chunks, DEV_SWAP, fault->pid, pgoff);
+	struct evictions_pair *pair;
+	uint16_t mark = 0;
+
+	if (marks)
+		page_marks_run(&marks->pages, pgoff % CHUNK_PAGES, 1, &mark);
+	if (!mark || (mark >> REASON_SHIFT & REASON_MASK) == EVICTIONS_RECLAIMED)
+		swap_outs_add_fault(evictions->swaps, fault);
+	if (!mark || !fault->solved)
+		return 0;
+	pair = evictions_find_pair(evictions, true, mark, fault->pid);
+	if (!pair)
+		return -ENOMEM;
+	pair->pages++;
+	pair->faults += fault->major;
+	pair->total_ns += fault->major ? fault->end_ns - fault->start_ns : 0;
+	return set_marks(evictions, marks, pgoff, 1, 0);
+}
+
 int evictions_add_fault(struct evictions *evictions, const struct explained *fault)
 {
 	const struct memory_curve_page page = { fault->dev, fault->inode, fault->pgoff };
@@ -484,8 +528,8 @@ int evictions_add_fault(struct evictions *evictions, const struct explained *fau
 	uint16_t mark;
 
 	if (fault->class == FAULT_SWAP)
-		swap_outs_add_fault(evictions->swaps, fault);
-	else if (page.inode && fault->solved && waited(fault))
+		return add_swap_in(evictions, fault);
+	if (page.inode && fault->solved && waited(fault))
 		memory_curve_fault(evictions->curve, &page, fault->end_ns - fault->start_ns);
 	if (!marks)
 		return 0;
@@ -493,7 +537,7 @@ int evictions_add_fault(struct evictions *evictions, const struct explained *fau
 	if (!mark)
 		return 0;
 	if (waited(fault)) {
-		pair = evictions_find_pair(evictions, mark, fault->pid);
+		pair = evictions_find_pair(evictions, false, mark, fault->pid);
 		if (!pair)
 			return -ENOMEM;
 		pair->faults++;
@@ -503,10 +547,24 @@ int evictions_add_fault(struct evictions *evictions, const struct explained *fau
 	return set_marks(evictions, marks, fault->pgoff, 1, 0);
 }
 
+int evictions_add_task(struct evictions *evictions, const struct pfstat_task *task)
+{
+	const bool ends = task->event.flags & PFSTAT_TASK_EXIT &&
+			  task->event.pid == task->event.tid;
+
+	if (!ends && !(task->event.flags & PFSTAT_TASK_EXEC))
+		return 0;
+	swap_outs_end(evictions->swaps, task->event.pid);
+	return page_chunks_end_file(&evictions->chunks, DEV_SWAP, task->event.pid,
+				    evictions_end_chunk);
+}
+
 static void evictions_add_pair(struct evictions_figures *figures, const struct evictions_pair *pair)
 {
 	struct evictions_sum *sum = &figures->again[pair->reason];
 
+	if (pair->anon)
+		return;
 	sum->pages += pair->pages;
 	sum->faults += pair->faults;
 	sum->total_ns += pair->total_ns;
@@ -532,7 +590,7 @@ static bool evictions_is_victim(const void *context, uint32_t pid)
 	size_t i;
 
 	for (i = 0; i < evictions->nr_pairs; i++)
-		if (evictions->pairs[i].sum.victim == pid)
+		if (!evictions->pairs[i].sum.anon && evictions->pairs[i].sum.victim == pid)
 			return true;
 	return false;
 }
@@ -546,7 +604,7 @@ void evictions_figures(const struct evictions *evictions, struct evictions_figur
 	swap_outs_figures(evictions->swaps, evictions_is_victim, evictions, &figures->swaps);
 	for (i = 0; i < evictions->nr_pairs; i++)
 		evictions_add_pair(figures, &evictions->pairs[i].sum);
-	for (i = 0; i < EVICTIONS_NR_REASONS; i++)
+	for (i = 0; i < ARRAY_SIZE(evictions->other_pairs); i++)
 		evictions_add_pair(figures, &evictions->other_pairs[i]);
 }
 
@@ -560,7 +618,7 @@ static int most_pages_first(const void *a, const void *b)
 		return left->faults < right->faults ? 1 : -1;
 	if (left->evictor != right->evictor)
 		return left->evictor < right->evictor ? -1 : 1;
-	return (int)left->reason - (int)right->reason;
+	return (int)left->reason - (int)right->reason ?: (int)left->anon - (int)right->anon;
 }
 
 static int by_evictor_victim_and_reason(const void *a, const void *b)
@@ -572,7 +630,9 @@ static int by_evictor_victim_and_reason(const void *a, const void *b)
 	if (left->victim != right->victim)
 		return left->victim < right->victim ? -1 : 1;
 	return strcmp(left->evictor_name, right->evictor_name) ?:
-		       (int)left->reason - (int)right->reason;
+		       (int)left->reason - (int)right->reason  ?:
+		       (int)left->anon - (int)right->anon      ?:
+								 (int)left->doing - (int)right->doing;
 }
 
 /* An evictor that was folded and came back has two pairs with a victim. Returns their number. */
@@ -601,7 +661,7 @@ int evictions_pairs(const struct evictions *evictions, struct evictions_pair **p
 	size_t i;
 
 	*nr = evictions->nr_pairs;
-	*pairs = malloc((*nr + EVICTIONS_NR_REASONS) * sizeof(**pairs));
+	*pairs = malloc((*nr + ARRAY_SIZE(evictions->other_pairs)) * sizeof(**pairs));
 	if (!*pairs)
 		return -ENOMEM;
 	for (i = 0; i < *nr; i++) {
@@ -611,10 +671,11 @@ int evictions_pairs(const struct evictions *evictions, struct evictions_pair **p
 			continue;
 		evictor = &evictions->evictors[pair->evictor];
 		(*pairs)[i].evictor = evictor->pid;
+		(*pairs)[i].doing = evictor->doing;
 		(*pairs)[i].evictor_swaps = swap_outs_has(evictions->swaps, evictor->pid);
 		memcpy((*pairs)[i].evictor_name, evictor->name, sizeof(evictor->name));
 	}
-	for (i = 0; i < EVICTIONS_NR_REASONS; i++)
+	for (i = 0; i < ARRAY_SIZE(evictions->other_pairs); i++)
 		if (others[i].pages || others[i].faults)
 			(*pairs)[(*nr)++] = others[i];
 	*nr = join_pairs(*pairs, *nr);

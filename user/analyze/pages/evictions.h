@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Attributes page-cache refaults to evictors: joins pages that left the page cache with later reads
- * and faults on the same pages.
+ * Attributes refaults to evictors: joins pages that left the page cache, or memory for swap, with
+ * later reads and faults on the same pages.
  */
 #ifndef PFSTAT_USER_EVICTIONS_H
 #define PFSTAT_USER_EVICTIONS_H
@@ -23,7 +23,7 @@ struct swap_outs_figures {
 	uint64_t pages;	    /* that reclaim swapped out */
 	uint64_t by_others; /* of these, by processes without faults on reclaimed pages */
 	uint64_t faults;    /* swap-ins of the curve; an estimate if it has a sample */
-	uint64_t unknown;   /* swap-ins of pages that were not seen to leave */
+	uint64_t unknown;   /* swap-ins of pages that were not seen to leave in reclaim */
 };
 
 struct swap_outs;
@@ -39,7 +39,7 @@ void swap_outs_add_return(struct swap_outs *swaps, const struct pfstat_fault *fa
 /* @fault: of class swap, after its return */
 void swap_outs_add_fault(struct swap_outs *swaps, const struct explained *fault);
 /* The process ends, or executes another program: its pages do not return. */
-void swap_outs_add_task(struct swap_outs *swaps, const struct pfstat_task *task);
+void swap_outs_end(struct swap_outs *swaps, uint32_t pid);
 
 /* True if pages of the process were swapped out. */
 bool swap_outs_has(const struct swap_outs *swaps, uint32_t pid);
@@ -47,8 +47,6 @@ bool swap_outs_has(const struct swap_outs *swaps, uint32_t pid);
 void swap_outs_figures(const struct swap_outs *swaps,
 		       bool (*is_victim)(const void *context, uint32_t pid), const void *context,
 		       struct swap_outs_figures *figures);
-
-/* Pages of files. */
 
 /*
  * Limits on separately counted evictors and pairs, even numbers. If there are more, those with the
@@ -58,15 +56,16 @@ void swap_outs_figures(const struct swap_outs *swaps,
 #define EVICTIONS_MAX_PAIRS    4096
 #define EVICTIONS_OTHERS       "(others)"
 
-/* The reason why a page left the page cache. */
+/* The reason why a page left the page cache, or memory. */
 enum evictions_reason {
 	EVICTIONS_UNKNOWN,   /* an old recording */
 	EVICTIONS_RECLAIMED, /* memory was short */
 	EVICTIONS_DROPPED,   /* requested: advice, truncation, drop_caches, … */
+	EVICTIONS_PROACTIVE, /* requested: a write to memory.reclaim */
 	EVICTIONS_NR_REASONS
 };
 
-#define EVICTIONS_REASON_NAMES { "unknown", "reclaimed", "dropped" }
+#define EVICTIONS_REASON_NAMES { "unknown", "reclaimed", "dropped", "proactive" }
 
 /* Pages read again. */
 struct evictions_sum {
@@ -80,8 +79,10 @@ struct evictions_pair {
 	uint32_t evictor; /* process removing the pages, possibly kswapd */
 	char evictor_name[16];
 	uint32_t victim;    /* process needing them again, 0 for several others */
+	uint16_t doing;	    /* enum pfstat_waker; UNKNOWN if the pages were reclaimed */
+	bool anon;	    /* anonymous memory that went to swap, else pages of files */
 	bool evictor_swaps; /* pages of the evictor were swapped out */
-	/* As in struct evictions_sum. */
+	/* As in struct evictions_sum. Of swap, `pages` counts those with a fault. */
 	uint64_t pages, faults, total_ns;
 };
 
@@ -110,9 +111,9 @@ struct evictions_curve {
 };
 
 struct evictions_figures {
-	uint64_t evicted;  /* removed pages read by a target before, for any evictor */
+	uint64_t evicted;  /* removed file pages read by a target before, for any evictor */
 	uint64_t overflow; /* among these, no longer stored: their fate is not known */
-	struct evictions_sum again[EVICTIONS_NR_REASONS]; /* for all pairs */
+	struct evictions_sum again[EVICTIONS_NR_REASONS]; /* for all pairs of file pages */
 	struct swap_outs_figures swaps; /* pages of the curve that are no file's */
 	struct evictions_curve curve;
 };
@@ -135,6 +136,8 @@ int evictions_add_read(struct evictions *evictions, const struct pfstat_block *b
 /* Another file has the inode from now on: the pages of the old one cannot come back. */
 int evictions_end_file(struct evictions *evictions, uint32_t dev, uint64_t inode);
 int evictions_add_fault(struct evictions *evictions, const struct explained *fault);
+/* Forgets the swapped-out pages of a process that ends, or executes another program. */
+int evictions_add_task(struct evictions *evictions, const struct pfstat_task *task);
 /* What a swap-in or the end of a process changes, see swap_outs.c. */
 struct swap_outs *evictions_swaps(struct evictions *evictions);
 

@@ -111,13 +111,9 @@ void swap_outs_add_fault(struct swap_outs *swaps, const struct explained *fault)
 		swaps->figures.faults += faults;
 }
 
-void swap_outs_add_task(struct swap_outs *swaps, const struct pfstat_task *task)
+void swap_outs_end(struct swap_outs *swaps, uint32_t pid)
 {
-	const bool ends = task->event.flags & PFSTAT_TASK_EXIT &&
-			  task->event.pid == task->event.tid;
-
-	if (ends || task->event.flags & PFSTAT_TASK_EXEC)
-		memory_curve_end_file(swaps->curve, DEV_ANON, task->event.pid);
+	memory_curve_end_file(swaps->curve, DEV_ANON, pid);
 }
 
 bool swap_outs_has(const struct swap_outs *swaps, uint32_t pid)

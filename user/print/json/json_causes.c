@@ -188,9 +188,36 @@ json_t *json_readahead(const struct report *run)
 	return json_fields(&readahead_fields, run, &run->pages.readahead);
 }
 
+static const char *const reasons[] = EVICTIONS_REASON_NAMES;
+
+FIELD_FUNCTION(json_t *, evictions_call, evictions_pair, json_waker_call(run, it->doing))
+
+static const struct field evictions_pair_rows[] = {
+	FIELD(WORD, evictions_pair, reason,
+	      "reclaimed: memory was short. dropped: on request (advice, truncation, drop_caches). "
+	      "proactive: a write to memory.reclaim. unknown: an old recording.",
+	      FIELD_WORDS(reasons)),
+	FIELD(FLAG, evictions_pair, anon, "Anonymous memory that went to swap, not file pages."),
+	FIELD_OF_ALL("call", MADE,
+		     "The evictor's system call for dropped and proactive pages; null: not known, "
+		     "or no system call.",
+		     .make = evictions_call, .definition = "text_or_null"),
+	FIELD(COUNT, evictions_pair, evictor,
+	      "Process that removed the pages; 0 with the name (others): beyond the kept pairs."),
+	FIELD(NAME, evictions_pair, evictor_name, NULL),
+	FIELD(COUNT, evictions_pair, victim,
+	      "Process that read them again; 0: several, beyond the kept pairs."),
+	FIELD(COUNT, evictions_pair, pages, "Pages read again, including read-ahead."),
+	FIELD(COUNT, evictions_pair, faults, "Faults that waited for such a page."),
+	FIELD(COUNT, evictions_pair, total_ns, "How long these faults took."),
+};
+
+const struct fields evictions_pair_fields = FIELDS("blame",
+						   "One reason, one evictor and one victim.",
+						   evictions_pair, evictions_pair_rows);
+
 static json_t *json_again(const struct report *run)
 {
-	static const char *const reasons[EVICTIONS_NR_REASONS] = EVICTIONS_REASON_NAMES;
 	json_t *object = json_object(), *sum;
 	size_t i;
 

@@ -15,19 +15,28 @@
  * The pairs come from the report, most pages first.
  */
 
-static void pair_row(struct grid *grid, const struct evictions_pair *pair)
+static void why_cell(struct grid *grid, const struct report *run, const struct evictions_pair *pair)
 {
 	static const char *const reasons[EVICTIONS_NR_REASONS] = {
 		[EVICTIONS_UNKNOWN] = "n/a",
 		[EVICTIONS_RECLAIMED] = "reclaimed",
 		[EVICTIONS_DROPPED] = "dropped",
+		[EVICTIONS_PROACTIVE] = "proactive",
 	};
+	char call[VIEW_WAKER];
 
+	view_waker_call(call, run, pair->doing);
+	grid_cell(grid, "%s%s%s%s", reasons[pair->reason], pair->anon ? " to swap" : "",
+		  call[0] ? ", " : "", call);
+}
+
+static void pair_row(struct grid *grid, const struct report *run, const struct evictions_pair *pair)
+{
 	grid_row(grid);
 	cell_count(grid, pair->pages);
 	cell_count(grid, pair->faults);
 	cell_scaled(grid, pair->total_ns / 1e6);
-	grid_cell(grid, "%s", reasons[pair->reason]);
+	why_cell(grid, run, pair);
 	if (pair->victim)
 		grid_cell(grid, "%" PRIu32, pair->victim);
 	else
@@ -75,10 +84,13 @@ int table_evictions(FILE *out, const struct report *run)
 						"<Why",	  ">Process", "<Evicted by" };
 	const size_t nr = run->pages.nr_pairs;
 	const size_t rows = run->top && run->top < nr ? run->top : nr;
+	bool has_swap = false;
 	struct grid grid;
 	size_t i;
 	int err;
 
+	for (i = 0; i < nr; i++)
+		has_swap |= run->pages.pairs[i].anon;
 	if (view_lacks_evictions(run)) {
 		fputs("Pages evicted and read again: n/a\n", out);
 		return 0;
@@ -89,11 +101,11 @@ int table_evictions(FILE *out, const struct report *run)
 		not_followed_line(out, run);
 		return 0;
 	}
-	fprintf(out, "Pages evicted and read again, of %" PRIu64 " evicted\n",
-		run->pages.evictions.evicted);
+	fprintf(out, "Pages evicted and read again, of %" PRIu64 " evicted%s\n",
+		run->pages.evictions.evicted, has_swap ? " pages of files" : "");
 	grid_open(&grid, headings, ARRAY_SIZE(headings));
 	for (i = 0; i < rows; i++)
-		pair_row(&grid, &run->pages.pairs[i]);
+		pair_row(&grid, run, &run->pages.pairs[i]);
 	err = grid_close(&grid, out);
 	evictions_left_out_line(out, run, rows);
 	not_followed_line(out, run);

@@ -162,7 +162,7 @@ static void pages_line(FILE *out, const struct report *run)
 		fprintf(out, ", %.1f%% evicted unused",
 			100.0 * pages->evicted_unused / pages->read);
 		for (i = 0; i < run->pages.nr_pairs; i++)
-			again += run->pages.pairs[i].pages;
+			again += run->pages.pairs[i].anon ? 0 : run->pages.pairs[i].pages;
 		if (again)
 			fprintf(out, "; %" PRIu64 " evicted and read again", again);
 	}
