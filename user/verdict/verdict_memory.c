@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/more_memory.h"
+#include "report/view.h"
 #include "verdict/verdict_rules.h"
 #include "util/array.h"
 
@@ -158,11 +159,140 @@ static void state_swapped_before(const struct report *run, struct verdict_cause 
 		       "keep it in memory the next time; memory.low protects it.");
 }
 
+/*
+ * Older recordings do not have the eviction reason. A process that evicts its own pages either
+ * reclaims memory, which has an event, or drops the pages.
+ */
+static bool is_own_drop(const struct report *run, const struct evictions_pair *pair)
+{
+	size_t i;
+
+	if (pair->reason != EVICTIONS_UNKNOWN || !(run->bpf.hooks & 1U << HOOK_RECLAIM))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(run->evidence.reclaims); i++)
+		if (run->evidence.reclaims[i].count)
+			return false;
+	return pair->victim == pair->evictor;
+}
+
+/* The pages that came back after one reason, or one of two. */
+struct returns {
+	const struct evictions_pair *most; /* NULL: none */
+	uint64_t pages, faults, total_ns;
+	uint64_t unknown_ns; /* part of total_ns: the reason is not known */
+};
+
+static bool is_requested(const struct report *run, const struct evictions_pair *pair)
+{
+	return pair->reason == EVICTIONS_DROPPED || pair->reason == EVICTIONS_PROACTIVE ||
+	       is_own_drop(run, pair);
+}
+
+/* @anon: pages that went to swap, else pages of files. @requested: a call requested it */
+static struct returns find_returns(const struct report *run, bool anon, bool requested)
+{
+	struct returns returns = { 0 };
+	const struct evictions_pair *pair;
+	size_t i;
+
+	for (i = 0; i < run->pages.nr_pairs; i++) {
+		pair = &run->pages.pairs[i];
+		if (pair->anon != anon || is_requested(run, pair) != requested)
+			continue;
+		returns.pages += pair->pages;
+		returns.faults += pair->faults;
+		returns.total_ns += pair->total_ns;
+		if (pair->reason == EVICTIONS_UNKNOWN)
+			returns.unknown_ns += pair->total_ns;
+		if (!returns.most || pair->total_ns > returns.most->total_ns)
+			returns.most = pair;
+	}
+	return returns;
+}
+
+/* A call that can make the kernel drop pages, and what to change. */
+struct request {
+	const char *call; /* "": another one, or not known */
+	const char *remedy;
+};
+
+static const struct request requests[] = {
+	{ "madvise()", "do not give MADV_PAGEOUT or MADV_REMOVE for pages in use." },
+	{ "process_madvise()", "let that process advise MADV_PAGEOUT less often, or only for "
+			       "processes that are idle." },
+	{ "fadvise64()", "do not give POSIX_FADV_DONTNEED for a file in use." },
+	{ "ftruncate()", "do not truncate a mapped file: write a new one, and rename() it." },
+	{ "truncate()", "do not truncate a mapped file: write a new one, and rename() it." },
+	{ "fallocate()", "do not punch holes into pages in use." },
+	{ "", "strace -f -e fadvise64,madvise,ftruncate,openat,write -p PID of that process shows "
+	      "the calls: POSIX_FADV_DONTNEED, a truncation, direct I/O to a mapped file, or a "
+	      "write to /proc/sys/vm/drop_caches." },
+};
+
+/* Names the process that requested it, and its call. */
+static void state_requester(struct verdict_cause *cause, const struct report *run,
+			    const struct evictions_pair *pair)
+{
+	char call[VIEW_WAKER];
+
+	view_waker_call(call, run, pair->doing);
+	if (evictions_is_others(pair))
+		verdict_state(cause, "several processes");
+	else if (evictions_is_itself(pair))
+		verdict_state(cause, "the program itself");
+	else
+		verdict_state(cause, "%.15s (%" PRIu32 ")", pair->evictor_name, pair->evictor);
+	if (pair->reason == EVICTIONS_PROACTIVE)
+		verdict_add(cause, " requested reclaim (a write to memory.reclaim)");
+	else if (call[0])
+		verdict_add(cause, " dropped pages with %s", call);
+	else
+		verdict_add(cause, " dropped pages");
+}
+
+static void advise_requester(struct verdict_cause *cause, const struct report *run,
+			     const struct evictions_pair *pair)
+{
+	const struct request *request = requests;
+	char call[VIEW_WAKER];
+
+	if (pair->reason == EVICTIONS_PROACTIVE) {
+		verdict_advise(cause, "request less: memory.pressure of the cgroup shows when "
+				      "reclaim costs more than it frees.");
+		return;
+	}
+	view_waker_call(call, run, pair->doing);
+	while (request->call[0] && strcmp(request->call, call))
+		request++;
+	verdict_advise(cause, "%s", request->remedy);
+}
+
+/* The request is the reason for most of the time of swap-ins, or for none of it. */
+static bool was_paged_out(const struct report *run, struct returns *returns)
+{
+	*returns = find_returns(run, true, true);
+	return returns->most &&
+	       returns->total_ns >= MAIN_SHARE * run->faults.classes[FAULT_SWAP].whole.total_ns;
+}
+
+static void state_paged_out(const struct report *run, const struct returns *returns,
+			    struct verdict_cause *cause)
+{
+	state_requester(cause, run, returns->most);
+	verdict_add(cause,
+		    ", and %" PRIu64 " pages of anonymous memory (%.0f MiB) were read back from "
+		    "swap, %.0f µs each. Memory was not short.",
+		    returns->faults, returns->faults * run->environment.page_bytes / MIB,
+		    returns->total_ns / 1e3 / returns->faults);
+	advise_requester(cause, run, returns->most);
+}
+
 bool verdict_memory_swap(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
 	const struct fault_figures *swap = &run->faults.classes[FAULT_SWAP];
 	const double share = verdict_class_share(run, FAULT_SWAP);
+	struct returns requested;
 	char more[MORE_BYTES];
 	double device;
 
@@ -172,6 +302,10 @@ bool verdict_memory_swap(const struct verdict *verdict, const struct report *run
 	verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_SWAP), VERDICT_ALL);
 	if (swap->major < FEW_MAJOR * swap->count) {
 		state_migration(run, cause);
+		return true;
+	}
+	if (was_paged_out(run, &requested)) {
+		state_paged_out(run, &requested, cause);
 		return true;
 	}
 	if (was_swapped_before(run)) {
@@ -218,50 +352,6 @@ bool verdict_memory_shared_swap(const struct verdict *verdict, const struct repo
 	return true;
 }
 
-/*
- * Older recordings do not have the eviction reason. A process that evicts its own pages either
- * reclaims memory, which has an event, or drops the pages.
- */
-static bool is_own_drop(const struct report *run, const struct evictions_pair *pair)
-{
-	size_t i;
-
-	if (pair->reason != EVICTIONS_UNKNOWN || !(run->bpf.hooks & 1U << HOOK_RECLAIM))
-		return false;
-	for (i = 0; i < ARRAY_SIZE(run->evidence.reclaims); i++)
-		if (run->evidence.reclaims[i].count)
-			return false;
-	return pair->victim == pair->evictor;
-}
-
-/* The pairs with one reason, or with one of two. */
-struct returns {
-	const struct evictions_pair *most; /* NULL: none */
-	uint64_t pages, faults, total_ns;
-	uint64_t unknown_ns; /* part of total_ns: the reason is not known */
-};
-
-static struct returns find_returns(const struct report *run, bool dropped)
-{
-	struct returns returns = { 0 };
-	const struct evictions_pair *pair;
-	size_t i;
-
-	for (i = 0; i < run->pages.nr_pairs; i++) {
-		pair = &run->pages.pairs[i];
-		if ((pair->reason == EVICTIONS_DROPPED || is_own_drop(run, pair)) != dropped)
-			continue;
-		returns.pages += pair->pages;
-		returns.faults += pair->faults;
-		returns.total_ns += pair->total_ns;
-		if (pair->reason == EVICTIONS_UNKNOWN)
-			returns.unknown_ns += pair->total_ns;
-		if (!returns.most || pair->total_ns > returns.most->total_ns)
-			returns.most = pair;
-	}
-	return returns;
-}
-
 /* True if the costliest file is a program's text. */
 static bool is_program_text(const struct report *run)
 {
@@ -274,7 +364,7 @@ static bool is_program_text(const struct report *run)
 bool verdict_memory_refault(const struct verdict *verdict, const struct report *run,
 			    struct verdict_cause *cause)
 {
-	const struct returns returns = find_returns(run, false);
+	const struct returns returns = find_returns(run, false, false);
 	const struct evictions_figures *evictions = &run->pages.evictions;
 	char more[MORE_BYTES];
 
@@ -316,7 +406,7 @@ bool verdict_memory_refault(const struct verdict *verdict, const struct report *
 
 double verdict_memory_returned(const struct report *run, bool dropped)
 {
-	const struct returns returns = find_returns(run, dropped);
+	const struct returns returns = find_returns(run, false, dropped);
 	const double share = verdict_share_of(run, returns.total_ns);
 
 	return returns.most && share >= REFAULT_SHARE ? share : 0;
@@ -324,35 +414,29 @@ double verdict_memory_returned(const struct report *run, bool dropped)
 
 bool verdict_memory_is_short(const struct report *run)
 {
+	struct returns requested;
+
 	return verdict_memory_returned(run, false) > 0 ||
-	       (!was_swapped_before(run) && run->faults.classes[FAULT_SWAP].major >= FEW_SWAP_INS &&
+	       (!was_paged_out(run, &requested) && !was_swapped_before(run) &&
+		run->faults.classes[FAULT_SWAP].major >= FEW_SWAP_INS &&
 		verdict_class_share(run, FAULT_SWAP) >= VERDICT_CAUSE_SHARE);
 }
 
 bool verdict_memory_dropped(const struct verdict *verdict, const struct report *run,
 			    struct verdict_cause *cause)
 {
-	const struct returns returns = find_returns(run, true);
+	const struct returns returns = find_returns(run, false, true);
 
 	(void)verdict;
 	cause->weight = verdict_share_of(run, returns.total_ns);
 	if (!returns.most || cause->weight < REFAULT_SHARE)
 		return false;
-	if (evictions_is_others(returns.most))
-		verdict_state(cause, "several processes");
-	else
-		verdict_state(cause, "%.15s (%" PRIu32 ")", returns.most->evictor_name,
-			      returns.most->evictor);
-	verdict_add(
-		cause,
-		" dropped pages of files that were read again: %" PRIu64 " pages, by %" PRIu64
-		" faults (%.0f %% of the faults' time). Memory was not short: a call requested it.",
-		returns.pages, returns.faults, 100 * cause->weight);
-	verdict_advise(cause,
-		       "strace -f -e fadvise64,madvise,ftruncate,openat -p %" PRIu32
-		       " shows the calls: POSIX_FADV_DONTNEED, a truncation, direct I/O to a "
-		       "mapped file, or a write to /proc/sys/vm/drop_caches.",
-		       returns.most->evictor);
+	state_requester(cause, run, returns.most);
+	verdict_add(cause,
+		    ", and %" PRIu64 " pages of files were read again, by %" PRIu64
+		    " faults (%.0f %% of the faults' time). Memory was not short.",
+		    returns.pages, returns.faults, 100 * cause->weight);
+	advise_requester(cause, run, returns.most);
 	return true;
 }
 
