@@ -22,6 +22,7 @@ struct analysis {
 	struct grouping grouping;
 	struct readahead *readahead;
 	struct evictions *evictions;
+	struct given_back *given_back;
 	struct evidence evidence;
 	struct slowest slowest;
 	struct contents contents;
@@ -44,6 +45,7 @@ struct analysis {
 struct analysis_limits {
 	size_t groups;				 /* per dimension, an even number */
 	size_t evictions_bytes, readahead_bytes; /* memory for file pages */
+	size_t given_back_bytes;		 /* memory for anonymous pages */
 	uint32_t requests;			 /* completed ones, to match a wait with */
 	uint32_t names;				 /* for files */
 	size_t maps;				 /* mappings in all living processes */
@@ -55,6 +57,7 @@ static const struct analysis_limits analysis_limits_normal = {
 	.groups = GROUPS_MAX,
 	.evictions_bytes = EVICTIONS_MEMORY,
 	.readahead_bytes = READAHEAD_MEMORY,
+	.given_back_bytes = 16 << 20,
 	.requests = REQUESTS_MAX,
 	.names = UINT32_MAX,
 	.maps = SIZE_MAX,
@@ -64,6 +67,7 @@ static const struct analysis_limits analysis_limits_small = {
 	.groups = 256,
 	.evictions_bytes = 256 << 10,
 	.readahead_bytes = 256 << 10,
+	.given_back_bytes = 256 << 10,
 	.requests = 1024,
 	.names = 1024,
 	.maps = 1 << 18,
@@ -98,11 +102,13 @@ static bool open_parts(struct analysis *analysis, bool have_bpf, uint64_t page_b
 		evidence_make_small(&analysis->evidence);
 	analysis->readahead = readahead_new(page_bytes, limits->readahead_bytes);
 	analysis->evictions = evictions_new(page_bytes, limits->evictions_bytes);
+	analysis->given_back = given_back_new(page_bytes, limits->given_back_bytes);
 	if (grouping_init(&analysis->grouping, page_bytes, groups, limits->groups))
 		return false;
 	address_spaces_limit_names(analysis->grouping.spaces, limits->names);
 	address_spaces_limit_maps(analysis->grouping.spaces, limits->maps);
-	return analysis->explain && analysis->readahead && analysis->evictions;
+	return analysis->explain && analysis->readahead && analysis->evictions &&
+	       analysis->given_back;
 }
 
 static struct analysis *analysis_new_limited(bool have_bpf, uint64_t page_bytes,
@@ -155,6 +161,7 @@ void analysis_free(struct analysis *analysis)
 	grouping_exit(&analysis->grouping);
 	readahead_free(analysis->readahead);
 	evictions_free(analysis->evictions);
+	given_back_free(analysis->given_back);
 	evidence_exit(&analysis->evidence);
 	waits_exit(&analysis->waits);
 	slowest_exit(&analysis->slowest);
@@ -205,6 +212,8 @@ static int take_fault(void *context, const struct explained *fault)
 		err = readahead_add_fault(analysis->readahead, fault);
 	if (!err)
 		err = evictions_add_fault(analysis->evictions, fault);
+	if (!err)
+		err = given_back_add_fault(analysis->given_back, fault, &analysis->calls);
 	for (i = 0; i < analysis->nr_listeners && !err; i++)
 		err = analysis->listeners[i].sink(analysis->listeners[i].context, fault);
 	return err;
@@ -239,6 +248,8 @@ static int add_task(struct analysis *analysis, const struct pfstat_task *task)
 	contents_add_task(&analysis->contents, task);
 	if (!err)
 		err = evictions_add_task(analysis->evictions, task);
+	if (!err)
+		err = given_back_add_task(analysis->given_back, task);
 	if (!err)
 		err = evidence_add_task(&analysis->evidence, task);
 	if (ends || begins)
@@ -296,9 +307,12 @@ static int add_cpu_task(struct analysis *analysis, const struct pfstat_cpu_task 
 	return err ? err : explain_cpu_task(analysis->explain, task, id);
 }
 
+/* The thread's last fault comes before the call, which may take away the fault's page. */
 static int add_call(struct analysis *analysis, const struct pfstat_call *call)
 {
-	return shaping_calls_add(&analysis->calls, analysis->grouping.spaces, call) ?:
+	return explain_leave(analysis->explain, call->event.tid)			    ?:
+		       shaping_calls_add(&analysis->calls, analysis->grouping.spaces, call) ?:
+		       given_back_add_call(analysis->given_back, call, &analysis->calls)    ?:
 		       slowest_add_call(&analysis->slowest, call, &analysis->grouping);
 }
 

@@ -121,6 +121,7 @@ int shaping_calls_add(struct shaping_calls *calls, struct spaces *spaces,
 	int err;
 
 	row = shaping_calls_row(calls, &key, &err);
+	calls->added = row ? calls->last : SHAPING_NO_ROW;
 	if (!row) {
 		calls->left_out += !err;
 		return err;

@@ -11,11 +11,13 @@
 
 #include <pfstat/event.h>
 
+#include "analyze/fault/explain.h"
 #include "analyze/groups/address_spaces.h"
 #include "analyze/groups/grouping.h"
 
 /* Maximum number of rows. Calls that would need another one are counted in `left_out`. */
 #define SHAPING_CALLS_MAX 1024
+#define SHAPING_NO_ROW	  SIZE_MAX
 
 /* Forks of calls that have not returned, at most. */
 #define SHAPING_FORKS_MAX 64
@@ -37,11 +39,15 @@ struct shaping_call {
 	uint64_t fork_pages;	/* whose entries were copied, see struct pfstat_fork */
 	uint64_t fork_table_bytes;
 	uint64_t first_ns, last_ns; /* their returns, CLOCK_MONOTONIC */
+	/* Anonymous memory given back, and needed again: see struct given_back. */
+	uint64_t given_pages, again_pages;
+	uint64_t again_faults, again_ns;
 };
 
 struct shaping_calls {
 	struct shaping_call *rows; /* by first call */
 	size_t nr, last;
+	size_t added; /* the row of the latest call, or SHAPING_NO_ROW */
 	uint64_t left_out;
 	struct pfstat_fork forks[SHAPING_FORKS_MAX]; /* the newest, number n in n % MAX */
 	uint64_t nr_forks;
@@ -83,5 +89,32 @@ typedef int (*advice_sink)(void *context, const struct file_advice *advice);
  */
 int file_advice_visit(struct spaces *spaces, const struct pfstat_advice *advice, advice_sink sink,
 		      void *context);
+
+/*
+ * The price of memory that a process gives back: the calls that unmap or discard anonymous pages,
+ * and the faults that need as much memory again. A call's debt are the pages that faults had
+ * touched in its range. A later fault on new anonymous memory of the process, at any address, is
+ * paid from the debt of the latest call that has one: if that call had kept the memory, the process
+ * could have used it again without a fault.
+ *
+ * The process touched some pages before the recording, or a fork shared them: these are unknown, and
+ * never part of a debt. MADV_FREE is not a debt, because the kernel may leave the pages.
+ *
+ * Pure, in bounded memory.
+ */
+
+struct given_back;
+
+/* @memory: limit in bytes on the state of pages. NULL: no memory. */
+struct given_back *given_back_new(uint64_t page_bytes, size_t memory);
+void given_back_free(struct given_back *given_back);
+
+/* Adds items in time order. Each returns 0 or -ENOMEM. */
+/* The call was just added to @calls. */
+int given_back_add_call(struct given_back *given_back, const struct pfstat_call *call,
+			struct shaping_calls *calls);
+int given_back_add_fault(struct given_back *given_back, const struct explained *fault,
+			 struct shaping_calls *calls);
+int given_back_add_task(struct given_back *given_back, const struct pfstat_task *task);
 
 #endif

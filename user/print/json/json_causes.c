@@ -437,6 +437,14 @@ static const struct field shaping_call_rows[] = {
 	FIELD_AS("first_ns", COUNT, report_call, sum.first_ns,
 		 "When the first call returned, CLOCK_MONOTONIC."),
 	FIELD_AS("last_ns", COUNT, report_call, sum.last_ns, NULL),
+	FIELD_AS("given_pages", COUNT, report_call, sum.given_pages,
+		 "Anonymous pages that the calls gave back: faults in the recording had touched "
+		 "them. A huge page counts as its small pages."),
+	FIELD_AS("again_pages", COUNT, report_call, sum.again_pages,
+		 "Pages of these that the process needed again: later faults took as many new "
+		 "anonymous pages, at any address."),
+	FIELD_AS("again_faults", COUNT, report_call, sum.again_faults, "These faults."),
+	FIELD_AS("again_ns", COUNT, report_call, sum.again_ns, "How long these faults took."),
 	FIELD_AS("forks", COUNT, report_call, sum.forks,
 		 "Calls that copied page tables: fork, and clone and clone3 into a new address "
 		 "space. 0 also in recordings by older versions, and if single threads are "

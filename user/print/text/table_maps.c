@@ -138,6 +138,43 @@ static void table_forks(FILE *out, const struct report *run)
 	fprintf(out, "page tables of %" PRIu64 " KiB\n", table_bytes >> 10);
 }
 
+/* The price of memory that calls gave back. Prints nothing if it was not needed again. */
+static int table_given_back(FILE *out, const struct report *run)
+{
+	static const char *const headings[] = {
+		">MiB back", ">MiB again", ">Faults", ">Total ms",
+		">a MiB",    ">ms a MiB",  "<Call",   "<Called by"
+	};
+	const double mib_pages = (1 << 20) / (double)run->environment.page_bytes;
+	const struct shaping_call *sum;
+	struct grid grid;
+	char detail[256];
+	size_t i;
+
+	for (i = 0; i < run->calls.nr && !run->calls.rows[i].sum.again_faults; i++)
+		;
+	if (i == run->calls.nr)
+		return 0;
+	fputs("Anonymous memory that these calls gave back, and that was needed again\n", out);
+	grid_open(&grid, headings, ARRAY_SIZE(headings));
+	for (; i < run->calls.nr; i++) {
+		sum = &run->calls.rows[i].sum;
+		if (!sum->again_faults)
+			continue;
+		call_kind_print_detail(sum->kind, sum->detail, detail, sizeof(detail));
+		grid_row(&grid);
+		cell_scaled(&grid, sum->given_pages / mib_pages);
+		cell_scaled(&grid, sum->again_pages / mib_pages);
+		cell_count(&grid, sum->again_faults);
+		cell_scaled(&grid, sum->again_ns / 1e6);
+		cell_scaled(&grid, sum->again_faults * mib_pages / sum->given_pages);
+		cell_scaled(&grid, sum->again_ns / 1e6 * mib_pages / sum->given_pages);
+		grid_cell(&grid, "%s%s%s", call_kind_name(sum->kind), *detail ? " " : "", detail);
+		grid_cell(&grid, "%s", run->calls.rows[i].caller);
+	}
+	return grid_close(&grid, out);
+}
+
 int table_calls(FILE *out, const struct report *run)
 {
 	static const char *const headings[] = { ">Calls", ">Failed",	">KiB", ">Total ms",
@@ -159,6 +196,8 @@ int table_calls(FILE *out, const struct report *run)
 		call_row(&grid, &calls->rows[i]);
 	err = grid_close(&grid, out);
 	table_forks(out, run);
+	if (!err)
+		err = table_given_back(out, run);
 	if (shown < calls->nr)
 		fprintf(out, "Not shown: %zu more row%s\n", calls->nr - shown,
 			calls->nr - shown == 1 ? "" : "s");
