@@ -242,15 +242,43 @@ TEST(test_dropped_pages_are_no_lack_of_memory)
 	add_class(&s, FAULT_DISK, 1000, PART_CPU_BEFORE, 1000 * MS);
 	add_return(&s, EVICTIONS_DROPPED, 900 * MS);
 	check_cause(&s, "dropped-pages", true,
-		    "hog (8) dropped pages of files that were read again: 3000 pages, by 500 "
-		    "faults (90 % of the faults' time).");
+		    "hog (8) dropped pages, and 3000 pages of files were read again, by 500 faults "
+		    "(90 % of the faults' time). Memory was not short.");
 	check_no_cause(&s, "refaults");
+	s.pairs[0].reason = EVICTIONS_PROACTIVE;
+	check_cause(&s, "dropped-pages", true,
+		    "hog (8) requested reclaim (a write to memory.reclaim), and 3000 pages");
 	/* An old recording: the process evicted pages of its own, without a reclaim. */
 	add_return(&s, EVICTIONS_UNKNOWN, 900 * MS);
 	s.pairs[0].victim = 8;
-	check_cause(&s, "dropped-pages", true, "hog (8) dropped pages");
+	check_cause(&s, "dropped-pages", true, "the program itself dropped pages");
 	s.report.evidence.reclaims[PFSTAT_RECLAIM_CGROUP].count = 1;
 	check_no_cause(&s, "dropped-pages");
+}
+
+/* MADV_PAGEOUT, or an agent that has idle processes paged out. */
+TEST(test_swap_ins_of_pages_that_a_request_paged_out_are_no_lack_of_memory)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_SWAP, 500, PART_DEVICE, 1000 * MS);
+	s.report.faults.classes[FAULT_SWAP].major = 500;
+	add_return(&s, EVICTIONS_PROACTIVE, 500 * MS);
+	check_cause(&s, "swap", true, "memory was too small"); /* pages of files */
+	s.pairs[0].anon = true;
+	check_cause(&s, "swap", true,
+		    "hog (8) requested reclaim (a write to memory.reclaim), and 500 pages of "
+		    "anonymous memory (2 MiB) were read back from swap, 1000 µs each.");
+	s.pairs[0].total_ns = 499 * MS;
+	check_cause(&s, "swap", true, "memory was too small");
+	add_return(&s, EVICTIONS_DROPPED, 900 * MS);
+	s.pairs[0].anon = true;
+	s.pairs[0].victim = 8;
+	check_cause(&s, "swap", true, "the program itself dropped pages");
+	add_return(&s, EVICTIONS_RECLAIMED, 900 * MS);
+	s.pairs[0].anon = true;
+	check_cause(&s, "swap", true, "memory was too small");
 }
 
 /* A file that was evicted is not in the page cache, but to read it before does not help. */
@@ -310,49 +338,107 @@ TEST(test_first_touches)
 	check_no_cause(&s, "first-touch");
 }
 
+/* eBPF sends the calls that give memory back, and the analysis finds the faults that follow. */
 TEST(test_memory_that_is_given_back_and_touched_again)
 {
-	struct report_call call = { { .kind = PFSTAT_CALL_MADVISE,
-				      .detail = MADV_DONTNEED,
-				      .count = 200,
-				      .bytes = 200ULL << 20,
-				      .place = 1 },
-				    "purge+0x12 (/bin/server)",
-				    "" };
+	struct report_call calls[] = {
+		{ { .kind = PFSTAT_CALL_MUNMAP,
+		    .place = 1,
+		    .given_pages = 25600,
+		    .again_pages = 25600,
+		    .again_faults = 25600,
+		    .again_ns = 50 * MS },
+		  "purge+0x12 (/bin/server)",
+		  "" },
+		{ { .kind = PFSTAT_CALL_BRK }, "(not known)", "" },
+	};
+	struct report_call *most = &calls[0];
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 51200, PART_CPU_BEFORE, 100 * MS);
+	s.report.usage.maxrss_bytes = 10 << 20;
+	s.report.calls = (struct report_calls){ calls, ARRAY_SIZE(calls), 0 };
+	check_cause(&s, "touched-again", true,
+		    "25600 faults of anonymous memory (100 MiB), 1.95 µs each on the CPU");
+	check_cause(&s, "touched-again", true,
+		    "munmap() gave back 100 MiB in purge+0x12 (server): 256 faults and 0.50 ms for "
+		    "each MiB.");
+	check_no_cause(&s, "first-touch");
+	most->sum.given_pages = 51200; /* half of it was needed again */
+	check_cause(&s, "touched-again", true,
+		    "munmap() gave back 200 MiB in purge+0x12 (server): 128 faults and 0.25 ms");
+	s.report.evidence.anon_reads.count = 25600; /* nothing is cleared for a read */
+	check_cause(&s, "touched-again", true, "1.95 µs each on the CPU; at most");
+	s.report.evidence.anon_reads.count = 0;
+	/* Less than half of the time, however little was resident at once. */
+	most->sum.again_ns--;
+	check_no_cause(&s, "touched-again");
+	check_cause(&s, "first-touch", true, "51200 first touches");
+}
+
+TEST(test_who_gives_memory_back_decides_the_remedy)
+{
+	static const struct {
+		enum pfstat_call_kind kind;
+		char *caller;
+		const char *remedy;
+	} callers[] = {
+		{ PFSTAT_CALL_MUNMAP, "purge+0x1 (/bin/server)", "instead of munmap()" },
+		{ PFSTAT_CALL_MADVISE, "purge+0x1 (/bin/server)", "instead of madvise()" },
+		{ PFSTAT_CALL_BRK, "sbrk+0x1 (/usr/lib/libc.so.6)", "trim_threshold=N," },
+		{ PFSTAT_CALL_MUNMAP, "free+0x1 (/usr/lib/libc.so.6)", "mmap_threshold=N" },
+		{ PFSTAT_CALL_MADVISE, "start_thread+0x1 (/lib/libc.so.6)", "keep threads" },
+		{ PFSTAT_CALL_MMAP, "os::pd_uncommit_memory+0x1 (/jvm/lib/server/libjvm.so)",
+		  "-Xms" },
+		{ PFSTAT_CALL_MADVISE, "0x1 (/usr/lib/libjemalloc.so.2)", "dirty_decay_ms" },
+		{ PFSTAT_CALL_MUNMAP, "0x1 (/usr/lib/libmimalloc.so.2)", "instead of munmap()" },
+		{ PFSTAT_CALL_MADVISE, "runtime.sysUnusedOS+0x1 (/bin/server)", "FreeOSMemory" },
+	};
+	struct report_call call = { .file = "" };
+	struct sample s;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(callers); i++) {
+		sample_begin(&s);
+		add_class(&s, FAULT_ANON, 25600, PART_CPU_BEFORE, 100 * MS);
+		call.sum = (struct shaping_call){ .kind = callers[i].kind,
+						  .place = 1,
+						  .given_pages = 25600,
+						  .again_pages = 25600,
+						  .again_faults = 25600,
+						  .again_ns = 100 * MS };
+		call.caller = callers[i].caller;
+		s.report.calls = (struct report_calls){ &call, 1, 0 };
+		check_cause(&s, "touched-again", true, "gave back 100 MiB in ");
+		ck_assert_ptr_nonnull(strstr(cause_of(&s, "touched-again")->remedy,
+					     callers[i].remedy));
+	}
+}
+
+/* Without the calls, pages that were there may have met a hint, or another thread's fault. */
+TEST(test_without_calls_memory_given_back_is_not_certain)
+{
 	struct sample s;
 
 	sample_begin(&s);
 	add_class(&s, FAULT_ANON, 51200, PART_CPU_BEFORE, 100 * MS);
 	s.report.usage.maxrss_bytes = 100 << 20;
-	/* Some may have met a page: a hint of NUMA balancing. */
-	check_cause(&s, "touched-again", false, "at most 100 MiB were resident at once");
 	s.report.contents.notes = true;
-	check_cause(&s, "touched-again", true, "at most 100 MiB were resident at once");
-	check_no_cause(&s, "first-touch");
+	check_cause(&s, "touched-again", false, "at most 100 MiB were resident at once");
 	s.report.evidence.forks = 1; /* several processes touched them */
 	check_no_cause(&s, "touched-again");
 	check_cause(&s, "first-touch", true, "51200 first touches");
 	s.report.evidence.forks = 0;
 	s.report.usage.maxrss_bytes = 101 << 20;
 	check_no_cause(&s, "touched-again");
-	s.report.calls.rows = &call;
-	s.report.calls.nr = 1;
-	check_no_cause(&s, "touched-again"); /* most of these pages had not been touched */
-	s.report.usage.maxrss_bytes = COUNT_NA;
-	check_cause(&s, "touched-again", false,
-		    "madvise() gave back 200 MiB, 200 calls in purge+0x12 (server).");
-	call.sum.count = 63;
-	check_no_cause(&s, "touched-again");
-	call.sum.count = 200;
-	call.sum.bytes = 99ULL << 20;
-	check_no_cause(&s, "touched-again");
 	/* A mapping was touched more often than it has pages. */
 	s.files[0] = (struct group){ .name = "7 10000000-13200000 (anonymous memory)",
 				     .classes = { [FAULT_ANON] = 25600 } };
 	s.report.places[GROUP_BY_VMA] = (struct report_places){ s.files, 1 };
-	check_cause(&s, "touched-again", true, "100 MiB of it in mappings of 50.0 MiB.");
+	check_cause(&s, "touched-again", false, "100 MiB of it in mappings of 50.0 MiB.");
 	s.files[0].name = "7 10000000-10002000 (anonymous memory)";
-	check_cause(&s, "touched-again", true, "100 MiB of it in mappings of 8.0 KiB.");
+	check_cause(&s, "touched-again", false, "100 MiB of it in mappings of 8.0 KiB.");
 	s.files[0].name = "7 10000000-13201000 (anonymous memory)";
 	check_no_cause(&s, "touched-again");
 }
@@ -399,8 +485,7 @@ TEST(test_huge_pages_are_few_faults)
 	check_cause(&s, "huge-pages", true, "50 faults of huge pages of 2 MiB (100 MiB)");
 	check_no_cause(&s, "first-touch");
 	s.report.usage.maxrss_bytes = 50 << 20;
-	s.report.contents.notes = true;
-	check_cause(&s, "touched-again", true, "100 MiB of it were huge pages");
+	check_cause(&s, "touched-again", false, "100 MiB of it were huge pages");
 	check_no_cause(&s, "huge-pages");
 	s.report.usage.maxrss_bytes = COUNT_NA;
 	s.report.contents.huge[0].anon.total_ns = 49 * MS;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "model/call_kind.h"
 #include "verdict/verdict_rules.h"
 #include "util/array.h"
 
@@ -16,7 +17,6 @@
 #define MIB (1024.0 * 1024)
 
 #define FEW_TOUCHES 256
-#define FEW_CALLS   64
 #define LARGE_US    50.0 /* to clear a page: 4 KiB take about 1 */
 #define LARGE_PAGES 16
 #define AGAIN	    2.0 /* touches for each page resident at once */
@@ -94,18 +94,6 @@ static void state_unseen_touches(const struct report *run, struct verdict_cause 
 	verdict_advise(cause, "record as root, from the start of the program.");
 }
 
-/* Bytes the program gave back with madvise(2), and touched again. */
-static uint64_t given_back(const struct report *run, struct verdict_callers *most)
-{
-	struct verdict_callers freed;
-
-	verdict_code_advisers(run, NULL, MADV_DONTNEED, most);
-	verdict_code_advisers(run, NULL, MADV_FREE, &freed);
-	if (freed.bytes > most->bytes)
-		*most = freed;
-	return most->bytes;
-}
-
 /* One process touched more pages than it ever had at once. */
 static double touches_a_page(const struct report *run)
 {
@@ -140,36 +128,71 @@ static struct again touched_mappings(const struct report *run)
 	return again;
 }
 
+/* What calls gave back, and the faults that needed it again: see struct given_back. */
+struct price {
+	uint64_t given_pages, pages, faults, ns;
+	const struct report_call *most; /* NULL: none */
+};
+
+static struct price price_of_calls(const struct report *run)
+{
+	struct price price = { 0 };
+	const struct report_call *row;
+
+	for (row = run->calls.rows; row < run->calls.rows + run->calls.nr; row++) {
+		price.given_pages += row->sum.given_pages;
+		price.pages += row->sum.again_pages;
+		price.faults += row->sum.again_faults;
+		price.ns += row->sum.again_ns;
+		if (row->sum.again_ns &&
+		    (!price.most || row->sum.again_ns > price.most->sum.again_ns))
+			price.most = row;
+	}
+	return price;
+}
+
 /* The memory that the program gave back, and touched again. */
 struct returned {
 	uint64_t bytes, huge_bytes; /* touched, in all */
 	uint64_t unmapped_bytes;    /* in these, where the program had unmapped other pages */
-	uint64_t advised_bytes;	    /* given back with madvise() */
-	struct verdict_callers callers;
 	struct again mappings;
+	struct price price;
 	bool certain, likely;
 };
 
 static struct returned find_returned(const struct report *run)
 {
-	struct returned back = { .mappings = touched_mappings(run) };
-	const double touches = touches_a_page(run);
-	bool again;
+	struct returned back = { .mappings = touched_mappings(run), .price = price_of_calls(run) };
 
 	back.bytes = touched_bytes(run, &back.huge_bytes);
-	back.advised_bytes = given_back(run, &back.callers);
 	back.unmapped_bytes = run->evidence.perf.remapped.count * run->environment.page_bytes;
-	again = touches >= AGAIN || back.mappings.touched >= MAIN_SHARE * back.bytes;
-	if (knows_unmapped(run)) {
+	if (knows_unmapped(run))
 		back.certain = back.unmapped_bytes >= MAIN_SHARE * back.bytes;
-		return back;
-	}
-	/* Without notes, pages that were there also have class anon: NUMA hints, other threads. */
-	back.certain = again && run->contents.notes;
-	/* The ranges in the calls may have had fewer pages. */
-	back.likely = again || (!touches && back.advised_bytes >= MAIN_SHARE * back.bytes &&
-				back.callers.calls >= FEW_CALLS);
+	else if (run->calls.nr)
+		back.certain = back.price.ns >=
+			       MAIN_SHARE * run->faults.classes[FAULT_ANON].whole.total_ns;
+	else
+		/* Pages that were there may have class anon, too: NUMA hints, other threads. */
+		back.likely = touches_a_page(run) >= AGAIN ||
+			      back.mappings.touched >= MAIN_SHARE * back.bytes;
 	return back;
+}
+
+static void add_price(struct verdict_cause *cause, const struct report *run,
+		      const struct price *price)
+{
+	const double mib_pages = MIB / run->environment.page_bytes;
+	const struct shaping_call *most = &price->most->sum;
+
+	verdict_add(cause, " %s() gave back %.0f MiB", call_kind_name(most->kind),
+		    most->given_pages / mib_pages);
+	verdict_code_add_place(cause, &(struct verdict_callers){
+					      .calls = 1,
+					      .most = 1,
+					      .place = most->place ? price->most->caller : NULL });
+	verdict_add(cause, ": %.0f faults and %.2f ms for each MiB.",
+		    most->again_faults * mib_pages / most->given_pages,
+		    most->again_ns / 1e6 * mib_pages / most->given_pages);
 }
 
 static void add_returned(struct verdict_cause *cause, const struct report *run,
@@ -190,29 +213,91 @@ static void add_returned(struct verdict_cause *cause, const struct report *run,
 	if (knows_unmapped(run))
 		verdict_add(cause, "; %.0f MiB of it where it had unmapped memory",
 			    back->unmapped_bytes / MIB);
-	if (back->advised_bytes >= MAIN_SHARE * back->bytes) {
-		verdict_add(cause, "; madvise() gave back %.0f MiB, %" PRIu64 " call%s",
-			    back->advised_bytes / MIB, back->callers.calls,
-			    back->callers.calls == 1 ? "" : "s");
-		verdict_code_add_place(cause, &back->callers);
-	}
 	verdict_add(cause, ".");
+	if (back->price.most)
+		add_price(cause, run, &back->price);
+}
+
+/* A runtime that gives memory back, known by an object that it maps, and how to make it stop. */
+struct runtime {
+	const char *object; /* in its path */
+	const char *remedy;
+};
+
+static const struct runtime runtimes[] = {
+	{ "libjvm.so", "give the JVM one heap size: -Xms as large as -Xmx." },
+	{ "libjemalloc", "let jemalloc keep memory: MALLOC_CONF=dirty_decay_ms:-1 (for ever), or "
+			 "more milliseconds than pass between the uses." },
+};
+
+static const char *runtime_remedy(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(runtimes); i++)
+		if (strstr(name, runtimes[i].object))
+			return runtimes[i].remedy;
+	return NULL;
+}
+
+/* Without calls: the runtime whose files the process has faulted on. */
+static const char *mapped_remedy(const struct report *run)
+{
+	const struct report_places *files = &run->places[GROUP_BY_FILE];
+	const char *remedy = NULL;
+	size_t i;
+
+	for (i = 0; i < files->nr && !remedy; i++)
+		remedy = strstr(files->rows[i].name, ".so") ? runtime_remedy(files->rows[i].name) :
+							      NULL;
+	return remedy;
 }
 
 /*
  * glibc's malloc() gives back the end of the heap, and blocks above 32 MiB. A smaller block it
- * keeps, from the first free() on, so the mmap() is the program's, or another allocator's.
+ * keeps, from the first free() on. A thread that ends gives its stack back.
  */
+static const char *glibc_remedy(enum pfstat_call_kind kind)
+{
+	if (kind == PFSTAT_CALL_BRK)
+		return "keep the heap: GLIBC_TUNABLES=glibc.malloc.trim_threshold=N, with N above "
+		       "the size that comes and goes, unless the program calls malloc_trim().";
+	if (kind == PFSTAT_CALL_MUNMAP)
+		return "let malloc() keep large blocks: GLIBC_TUNABLES=glibc.malloc.trim_threshold="
+		       "N:glibc.malloc.mmap_threshold=N, with N above their size; keep threads.";
+	return "keep threads, because each one that ends gives its stack back, and do not call "
+	       "malloc_trim().";
+}
+
+static void advise_caller(struct verdict_cause *cause, const struct report_call *most)
+{
+	const char *remedy = runtime_remedy(most->caller);
+
+	if (!strncmp(most->caller, "runtime.", strlen("runtime.")))
+		remedy = "do not call debug.FreeOSMemory() of Go.";
+	else if (!remedy && strstr(most->caller, "/libc.so"))
+		remedy = glibc_remedy(most->sum.kind);
+	if (remedy)
+		verdict_advise(cause, "%s", remedy);
+	else
+		verdict_advise(cause,
+			       "keep the memory and use it again, instead of %s(); if it grows, "
+			       "reserve the final size at once, or use mremap().",
+			       call_kind_name(most->sum.kind));
+}
+
 static void advise_keeping(struct verdict_cause *cause, const struct report *run,
 			   const struct returned *back)
 {
 	const struct group *place = verdict_top(run, GROUP_BY_VMA);
+	const char *remedy = mapped_remedy(run);
 
-	if (place && strstr(place->name, "[heap]"))
-		verdict_advise(cause,
-			       "keep the heap: GLIBC_TUNABLES=glibc.malloc.trim_threshold=N,"
-			       " with N above the size that comes and goes, unless the program "
-			       "calls malloc_trim().");
+	if (back->price.most)
+		advise_caller(cause, back->price.most);
+	else if (place && strstr(place->name, "[heap]"))
+		verdict_advise(cause, "%s", glibc_remedy(PFSTAT_CALL_BRK));
+	else if (remedy)
+		verdict_advise(cause, "%s", remedy);
 	else if (knows_unmapped(run) && back->mappings.size <= KEPT_MIB * MIB)
 		verdict_advise(cause,
 			       "keep the mapping and use it again, instead of munmap() and mmap(); "
@@ -223,17 +308,16 @@ static void advise_keeping(struct verdict_cause *cause, const struct report *run
 			"reserve the final size at once, grow with mremap(), or keep the "
 			"mapping; strace -k -f -e mmap,munmap -- COMMAND shows the callers.");
 	else
-		verdict_advise(
-			cause,
-			"keep the memory: GLIBC_TUNABLES=glibc.malloc.trim_threshold=N:"
-			"glibc.malloc.mmap_threshold=N, jemalloc's dirty_decay_ms, or a pool "
-			"of the program's own.");
+		verdict_advise(cause, "eBPF (pfdrive as root) names the calls that give memory "
+				      "back, and where they are in the code.");
 }
 
 bool verdict_touch_again(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
 	const struct returned back = find_returned(run);
+	const uint64_t count = back.price.most ? back.price.faults :
+						 run->faults.classes[FAULT_ANON].count;
 
 	(void)verdict;
 	if (!claim_touches(cause, run, FAULT_ANON) ||
@@ -242,10 +326,14 @@ bool verdict_touch_again(const struct verdict *verdict, const struct report *run
 	cause->certain = back.certain;
 	verdict_state(cause,
 		      "the program gives memory back and%s touches it again: %" PRIu64
-		      " faults of anonymous memory (%.0f MiB), %.2f µs each on the CPU, where the "
-		      "kernel clears each page anew",
-		      back.certain ? "" : ", it seems,", run->faults.classes[FAULT_ANON].count,
-		      back.bytes / MIB, cpu_us(run, FAULT_ANON));
+		      " faults of anonymous memory (%.0f MiB), %.2f µs each on the CPU",
+		      back.certain ? "" : ", it seems,", count,
+		      (back.price.most ? back.price.pages * run->environment.page_bytes :
+					 back.bytes) /
+			      MIB,
+		      cpu_us(run, FAULT_ANON));
+	if (run->evidence.anon_reads.count <= FEW_SHARE * run->faults.classes[FAULT_ANON].count)
+		verdict_add(cause, ", where the kernel clears each page anew");
 	add_returned(cause, run, &back);
 	advise_keeping(cause, run, &back);
 	return true;
