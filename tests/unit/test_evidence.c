@@ -42,6 +42,60 @@ TEST(test_faults_on_a_guests_memory_are_counted)
 	evidence_exit(&evidence);
 }
 
+static void map_page(struct evidence *evidence, uint32_t pid, uint64_t address, uint64_t inode,
+		     uint64_t pgoff, uint16_t before, uint16_t pages)
+{
+	const struct explained fault = { .class = pages ? FAULT_AROUND : FAULT_LONG,
+					 .pid = pid,
+					 .address = address,
+					 .inode = inode,
+					 .pgoff = pgoff,
+					 .around_before = before,
+					 .around_pages = pages,
+					 .start_ns = 100,
+					 .end_ns = 150,
+					 .flags = PFSTAT_FLAG_USER };
+
+	ck_assert_int_eq(evidence_add_fault(evidence, &fault), 0);
+}
+
+static uint64_t mapped_before(struct evidence *evidence)
+{
+	struct evidence_figures figures;
+
+	evidence_figures(evidence, &figures);
+	return figures.mapped_before.count;
+}
+
+TEST(test_pages_mapped_before_in_another_mapping)
+{
+	struct evidence evidence = { .handlers.page_bytes = 4096 };
+	const struct item_map map = {
+		.ns = 10, .pid = 1, .address = 0x20000, .bytes = 0x10000, .inode = 7
+	};
+
+	map_page(&evidence, 1, 0x10000, 7, 0, 0, 0);
+	map_page(&evidence, 1, 0x10000, 7, 0, 0, 0); /* the kernel took it away */
+	map_page(&evidence, 1, 0x30000, 8, 0, 0, 0); /* another file */
+	map_page(&evidence, 2, 0x30000, 7, 0, 0, 0); /* another process */
+	ck_assert_uint_eq(mapped_before(&evidence), 0);
+	map_page(&evidence, 1, 0x24000, 7, 4, 4, 16); /* around page 0, which is mapped twice */
+	ck_assert_uint_eq(mapped_before(&evidence), 0);
+	map_page(&evidence, 1, 0x4f000, 7, 15, 0, 0);
+	ck_assert_uint_eq(mapped_before(&evidence), 1);
+	map_page(&evidence, 1, 0x50000, 7, 16, 0, 0);
+	ck_assert_uint_eq(mapped_before(&evidence), 1);
+	/* A new mapping at the same place. */
+	ck_assert_int_eq(evidence_add_map(&evidence, &map), 0);
+	map_page(&evidence, 1, 0x24000, 7, 4, 0, 0);
+	ck_assert_uint_eq(mapped_before(&evidence), 2);
+	/* Another file has the inode. */
+	evidence_end_file(&evidence, 0, 7);
+	map_page(&evidence, 1, 0x60000, 7, 4, 0, 0);
+	ck_assert_uint_eq(mapped_before(&evidence), 2);
+	evidence_exit(&evidence);
+}
+
 TEST(test_overlapping_faults_count_once)
 {
 	static struct evidence evidence;

@@ -763,6 +763,21 @@ TEST(test_many_faults_of_cached_pages)
 		    "50000 small faults mapped pages that were in the page cache, 2.00 µs each.");
 	s.report.environment.fault_around = false;
 	check_cause(&s, "cached-pages", true, "fault-around was off");
+	s.report.environment.fault_around = true;
+	/* Nothing is gained if the same pages are mapped again, or if a mapping has few faults. */
+	s.report.evidence.mapped_before.count = 25000;
+	check_cause(&s, "cached-pages", true,
+		    "25000 of them were on pages that the process had mapped before, in another "
+		    "mapping.");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cached-pages")->remedy, "keep one mapping"));
+	s.report.evidence.mapped_before.count = 24999;
+	s.report.evidence.file_maps = 12500;
+	check_cause(
+		&s, "cached-pages", true,
+		"The program made 12500 mappings of files; each cost its calls and 4.0 of these");
+	s.report.evidence.file_maps = 12499;
+	check_cause(&s, "cached-pages", true, "50000 small faults mapped pages");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cached-pages")->remedy, "MADV_POPULATE_READ"));
 	s.report.evidence.cached_reads = (struct evidence_sum){ 999, 100 * MS, 0 };
 	check_no_cause(&s, "cached-pages"); /* the others store */
 	s.report.evidence.cached_reads = (struct evidence_sum){ 50000, 100 * MS, 76 * MS };

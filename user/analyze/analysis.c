@@ -373,6 +373,7 @@ static int add_record(struct analysis *analysis, const struct pfstat_record *rec
 /* Keeps the file's figures. The next file with this inode starts without any. */
 static int analysis_end_file(struct analysis *analysis, uint32_t dev, uint64_t inode)
 {
+	evidence_end_file(&analysis->evidence, dev, inode);
 	return explain_end_file(analysis->explain, dev, inode)		   ?:
 		       grouping_end_file(&analysis->grouping, dev, inode)  ?:
 		       readahead_end_file(analysis->readahead, dev, inode) ?:
@@ -384,7 +385,8 @@ static int analysis_add_map(struct analysis *analysis, const struct item_map *ma
 {
 	int err = explain_leave(analysis->explain, map->tid);
 
-	evidence_add_map(&analysis->evidence, map);
+	if (!err)
+		err = evidence_add_map(&analysis->evidence, map);
 	if (!err && address_spaces_is_reused(analysis->grouping.spaces, map))
 		err = analysis_end_file(analysis, map->dev, map->inode);
 	return err ? err : address_spaces_add_map(analysis->grouping.spaces, map);

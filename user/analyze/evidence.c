@@ -3,8 +3,15 @@
  * Adds up the verdict's evidence not covered by the figures by class and by group. Input: logical
  * faults in approximate order of their ends, tasks, reclaims, and madvise(2) calls.
  */
+#include <errno.h>
+
 #include "analyze/evidence.h"
+#include "analyze/pages/page_history.h"
 #include "model/counters.h"
+
+/* Pages of a file with a number of their own in the history of all files. */
+#define FILE_PAGES (1ULL << 36)
+#define MAPPED_MAX 64 /* pages that one fault maps, of which all are kept */
 
 void evidence_sum_add(struct evidence_sum *sum, const struct explained *fault)
 {
@@ -51,6 +58,9 @@ void evidence_exit(struct evidence *evidence)
 	activity_exit(&evidence->activity);
 	standstill_exit(&evidence->standstill);
 	handlers_exit(&evidence->handlers);
+	page_history_free(evidence->file_pages);
+	page_history_free(evidence->addresses);
+	hash_exit(&evidence->file_numbers, NULL);
 }
 
 void evidence_make_small(struct evidence *evidence)
@@ -59,15 +69,97 @@ void evidence_make_small(struct evidence *evidence)
 	evidence->busy.chunks_max = FAULT_OVERLAP_CHUNKS / 8;
 }
 
+static uint64_t file_key(uint32_t dev, uint64_t inode)
+{
+	const uint64_t key[] = { dev, inode };
+
+	return hash_of(key, sizeof(key));
+}
+
+/* Numbers the files from 1 on. Returns 0 or -ENOMEM. */
+static int file_number(struct evidence *evidence, const struct explained *fault, uint64_t *number)
+{
+	const uint64_t key = file_key(fault->dev, fault->inode);
+
+	*number = (uintptr_t)hash_find(&evidence->file_numbers, key);
+	if (*number)
+		return 0;
+	*number = ++evidence->nr_files;
+	return hash_add(&evidence->file_numbers, key, (void *)(uintptr_t)*number);
+}
+
+void evidence_end_file(struct evidence *evidence, uint32_t dev, uint64_t inode)
+{
+	hash_take(&evidence->file_numbers, file_key(dev, inode));
+}
+
+/* The pages that the fault mapped: a folio of this size, or the window of fault-around. */
+static void mapped_range(const struct explained *fault, uint64_t *first, uint64_t *pages)
+{
+	*pages = fault->around_pages ?: 1ULL << fault->order;
+	*first = fault->pgoff -
+		 (fault->around_before < fault->pgoff ? fault->around_before : fault->pgoff);
+	if (!fault->around_pages)
+		*first = fault->pgoff & ~(*pages - 1);
+}
+
+static int open_history(struct page_history **history)
+{
+	if (!*history)
+		*history = page_history_new(1);
+	return *history ? 0 : -ENOMEM;
+}
+
+static int add_mapped_page(struct evidence *evidence, uint32_t pid, uint64_t number, uint64_t pgoff,
+			   uint64_t page, struct page_past *in_file, struct page_past *here)
+{
+	return page_history_add(evidence->file_pages, pid, number * FILE_PAGES + pgoff, false, in_file) ?:
+		       page_history_add(evidence->addresses, pid, page, false, here);
+}
+
+static int evidence_add_mapped(struct evidence *evidence, const struct explained *fault)
+{
+	const uint64_t page = fault->address / evidence->handlers.page_bytes;
+	struct page_past in_file, here;
+	uint64_t number, first, pages;
+	int err;
+
+	if (evidence->small || !fault->inode || fault->pgoff >= FILE_PAGES / 2)
+		return 0;
+	err = open_history(&evidence->file_pages) ?: open_history(&evidence->addresses);
+	if (!err)
+		err = file_number(evidence, fault, &number);
+	if (!err)
+		err = add_mapped_page(evidence, fault->pid, number, fault->pgoff, page, &in_file,
+				      &here);
+	if (!err && in_file.before && !here.before)
+		evidence_sum_add(&evidence->figures.mapped_before, fault);
+	mapped_range(fault, &first, &pages);
+	/* Larger folios, and damaged recordings, would take long. */
+	pages = pages <= MAPPED_MAX ? pages : 0;
+	for (; pages && !err; pages--, first++)
+		err = add_mapped_page(evidence, fault->pid, number, first,
+				      page + first - fault->pgoff, &in_file, &here);
+	return err;
+}
+
+static int evidence_add_cached_read(struct evidence *evidence, const struct explained *fault)
+{
+	evidence_sum_add(&evidence->figures.cached_reads, fault);
+	return evidence_add_mapped(evidence, fault);
+}
+
 int evidence_add_fault(struct evidence *evidence, const struct explained *fault)
 {
+	int err = 0;
+
 	if (fault->perf && fault->solved)
 		evidence_add_perf(&evidence->figures.perf, fault);
 	evidence_add_cpu_waits(evidence->figures.cpu_waits, fault);
 	handlers_add_fault(&evidence->handlers, fault);
 	if ((fault->class == FAULT_LONG || fault->class == FAULT_AROUND) &&
 	    !(fault->flags & PFSTAT_FLAG_WRITE))
-		evidence_sum_add(&evidence->figures.cached_reads, fault);
+		err = evidence_add_cached_read(evidence, fault);
 	if (fault->class == FAULT_ANON && !fault->perf && !(fault->flags & PFSTAT_FLAG_WRITE))
 		evidence_sum_add(&evidence->figures.anon_reads, fault);
 	if (!(fault->flags & PFSTAT_FLAG_USER)) {
@@ -78,8 +170,9 @@ int evidence_add_fault(struct evidence *evidence, const struct explained *fault)
 		evidence->figures.guest_faults++;
 		evidence->figures.guest_ns += fault->end_ns - fault->start_ns;
 	}
-	return fault_overlap_add(&evidence->busy, fault->start_ns, fault->end_ns) ?:
-		       activity_add_fault(&evidence->activity, fault)		  ?:
+	return err									  ?:
+		       fault_overlap_add(&evidence->busy, fault->start_ns, fault->end_ns) ?:
+		       activity_add_fault(&evidence->activity, fault)			  ?:
 		       (evidence->small ? 0 : standstill_add_fault(&evidence->standstill, fault));
 }
 
@@ -100,10 +193,22 @@ int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu 
 	return standstill_add_off_cpu(&evidence->standstill, interval);
 }
 
-void evidence_add_map(struct evidence *evidence, const struct item_map *map)
+int evidence_add_map(struct evidence *evidence, const struct item_map *map)
 {
+	const uint64_t page_bytes = evidence->handlers.page_bytes;
+
 	if (map->ns && map->bytes && map->inode)
 		evidence->figures.file_maps++;
+	if (!evidence->addresses || !map->bytes)
+		return 0;
+	return page_history_remove(evidence->addresses, map->pid, map->address / page_bytes,
+				   (map->address + map->bytes) / page_bytes);
+}
+
+static void end_process(struct evidence *evidence, uint32_t pid)
+{
+	page_history_end(evidence->file_pages, pid);
+	page_history_end(evidence->addresses, pid);
 }
 
 int evidence_add_task(struct evidence *evidence, const struct pfstat_task *task)
@@ -112,6 +217,10 @@ int evidence_add_task(struct evidence *evidence, const struct pfstat_task *task)
 		evidence->figures.forks++;
 	if (task->event.flags & PFSTAT_TASK_EXEC)
 		evidence->figures.execs++;
+	if (evidence->file_pages &&
+	    (task->event.flags & PFSTAT_TASK_EXEC ||
+	     (task->event.flags & PFSTAT_TASK_EXIT && task->event.pid == task->event.tid)))
+		end_process(evidence, task->event.pid);
 	return activity_add_task(&evidence->activity, task) ?:
 		       (evidence->small ? 0 : standstill_add_task(&evidence->standstill, task));
 }

@@ -18,6 +18,7 @@
 #include "analyze/fault_tail.h"
 #include "analyze/handlers.h"
 #include "analyze/standstill.h"
+#include "util/hash.h"
 
 /* The counted kernel advices: MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED. */
 #define EVIDENCE_ADVICES 5
@@ -78,6 +79,7 @@ struct evidence_figures {
 	struct evidence_reclaims reclaims[PFSTAT_NR_RECLAIM_KINDS];
 	uint64_t advices[EVIDENCE_ADVICES]; /* successful madvise(2) calls, by advice */
 	struct evidence_sum cached_reads;   /* long and around faults without a store */
+	struct evidence_sum mapped_before;  /* among these: mapped before, in another mapping */
 	struct evidence_sum anon_reads;	    /* anon faults without a store */
 	struct evidence_perf perf;
 	struct standstill_figures standstill;
@@ -95,17 +97,23 @@ struct evidence {
 	struct activity activity;
 	struct standstill standstill;
 	struct handlers handlers; /* its page_bytes are set before the first item */
+	/* Pages of files that read faults mapped: by number of the file, and by address. */
+	struct page_history *file_pages, *addresses;
+	struct hash file_numbers; /* by device and inode */
+	uint64_t nr_files;
 	bool small;
 };
 
-/* Keeps no standstill, and the rest in less memory. Before the first item. */
+/* Keeps no standstill and no pages, and the rest in less memory. Before the first item. */
 void evidence_make_small(struct evidence *evidence);
 void evidence_exit(struct evidence *evidence);
 /* These return 0 or -ENOMEM. Add the exit of a thread after the thread's last fault. */
 int evidence_add_fault(struct evidence *evidence, const struct explained *fault);
 int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu *interval);
-void evidence_add_map(struct evidence *evidence, const struct item_map *map);
+int evidence_add_map(struct evidence *evidence, const struct item_map *map);
 int evidence_add_task(struct evidence *evidence, const struct pfstat_task *task);
+/* Another file has the inode from now on. */
+void evidence_end_file(struct evidence *evidence, uint32_t dev, uint64_t inode);
 void evidence_add_advice(struct evidence *evidence, const struct pfstat_advice *advice);
 void evidence_add_reclaim(struct evidence *evidence, const struct pfstat_reclaim *reclaim);
 /* No item follows. */

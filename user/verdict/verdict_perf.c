@@ -13,8 +13,6 @@
 #define FEW_ORDERED 64
 #define FEW_SMALL   1000
 #define FEW_AGAIN   256
-#define FEW_MAPS    256
-#define SHORT_MAP   4	/* faults */
 #define MOST	    0.9 /* of a claim's time */
 #define MAIN	    0.5 /* of the read time */
 #define NEXT_SHARE  0.5 /* of the major faults, on the page after another */
@@ -186,49 +184,6 @@ bool verdict_perf_cold(const struct verdict *verdict, const struct report *run,
 	return true;
 }
 
-/* Faults for each mapping of a file that the program made. 0: it made few, or it is not known. */
-static double perf_faults_a_map(const struct report *run)
-{
-	const struct evidence_figures *evidence = &run->evidence;
-
-	if (evidence->file_maps < FEW_MAPS || !evidence->perf.history_known)
-		return 0;
-	return (double)evidence->perf.cached.count / evidence->file_maps;
-}
-
-/*
- * MAP_POPULATE pays if a mapping is used as a whole. It does not if the mapping lives for a few
- * faults, or if the pages are mapped again and again.
- */
-static void perf_add_maps(struct verdict_cause *cause, const struct report *run)
-{
-	const struct evidence_perf *perf = &run->evidence.perf;
-	const double faults = perf_faults_a_map(run);
-	const bool again = perf->history_known && perf->mapped.count >= MAIN * perf->cached.count;
-	const bool is_short = faults && faults <= SHORT_MAP;
-
-	if (again)
-		verdict_add(cause,
-			    " %" PRIu64 " of them were on pages that the process had mapped "
-			    "before, in another mapping.",
-			    perf->mapped.count);
-	if (is_short)
-		verdict_add(cause,
-			    " The program made %" PRIu64 " mappings of files; each cost its calls "
-			    "and %.1f of these faults.",
-			    run->evidence.file_maps, faults);
-	if (again)
-		verdict_advise(cause, "keep one mapping and use it again; for a few bytes of each "
-				      "file, pread() needs no mapping.");
-	else if (is_short)
-		verdict_advise(cause, "read() or pread() small files and small ranges; or keep "
-				      "the mappings.");
-	else
-		verdict_advise(cause,
-			       "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
-			       "read() needs no mapping.");
-}
-
 bool verdict_perf_cached(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
@@ -248,7 +203,8 @@ bool verdict_perf_cached(const struct verdict *verdict, const struct report *run
 		      perf_mean_us(cached));
 	if (cause->certain) {
 		verdict_add(cause, ".");
-		perf_add_maps(cause, run);
+		verdict_write_add_maps(cause, run, cached->count,
+				       perf->history_known ? perf->mapped.count : 0);
 		return true;
 	}
 	verdict_add(

@@ -182,6 +182,13 @@ void verdict_code_advisers(const struct report *run, const char *file, int advic
 /* Adds " in PLACE", or ", 3 of them in PLACE", if the place is known. */
 void verdict_code_add_place(struct verdict_cause *cause, const struct verdict_callers *found);
 
+/*
+ * Names mappings that live for few faults, and pages that were mapped again and again, and advises
+ * what to do. @faults: on pages in memory. @before: among these, on pages mapped before
+ */
+void verdict_write_add_maps(struct verdict_cause *cause, const struct report *run, uint64_t faults,
+			    uint64_t before);
+
 /* True if most faults on the file fetched instructions, so it is a program's text. */
 bool verdict_read_is_program(const struct group *file);
 /* Memory that is shared without a file on a disk. @file: NULL: none */

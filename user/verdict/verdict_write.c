@@ -11,6 +11,8 @@
 
 #define FEW_FAULTS  64
 #define FEW_CACHED  1000
+#define FEW_MAPS    256
+#define SHORT_MAP   4 /* faults */
 #define MAIN_SHARE  0.5
 #define READ_PAGES  0.5 /* for each fault required to find a page */
 #define AHEAD_PAGES 2	/* for each fault submitting a read-ahead */
@@ -130,6 +132,39 @@ bool verdict_write_writeback(const struct verdict *verdict, const struct report 
 	return true;
 }
 
+/*
+ * MAP_POPULATE pays if a mapping is used as a whole. It does not if the mapping lives for a few
+ * faults, or if the pages are mapped again and again.
+ */
+void verdict_write_add_maps(struct verdict_cause *cause, const struct report *run, uint64_t faults,
+			    uint64_t before)
+{
+	const uint64_t maps = run->evidence.file_maps;
+	const bool again = before >= MAIN_SHARE * faults;
+	const bool is_short = maps >= FEW_MAPS && faults <= SHORT_MAP * maps;
+
+	if (again)
+		verdict_add(cause,
+			    " %" PRIu64 " of them were on pages that the process had mapped "
+			    "before, in another mapping.",
+			    before);
+	if (is_short)
+		verdict_add(cause,
+			    " The program made %" PRIu64 " mappings of files; each cost its calls "
+			    "and %.1f of these faults.",
+			    maps, (double)faults / maps);
+	if (again)
+		verdict_advise(cause, "keep one mapping and use it again; for a few bytes of each "
+				      "file, pread() needs no mapping.");
+	else if (is_short)
+		verdict_advise(cause, "read() or pread() small files and small ranges; or keep "
+				      "the mappings.");
+	else
+		verdict_advise(cause,
+			       "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
+			       "read() needs no mapping.");
+}
+
 bool verdict_write_cached(const struct verdict *verdict, const struct report *run,
 			  struct verdict_cause *cause)
 {
@@ -150,9 +185,9 @@ bool verdict_write_cached(const struct verdict *verdict, const struct report *ru
 	verdict_add(cause, run->environment.fault_around ?
 				   "." :
 				   "; fault-around was off in this recording.");
-	verdict_advise(cause,
-		       "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
-		       "%sread() needs no mapping.",
-		       run->environment.fault_around ? "" : "record without --fault-around off; ");
+	if (run->environment.fault_around)
+		verdict_write_add_maps(cause, run, reads->count, run->evidence.mapped_before.count);
+	else
+		verdict_advise(cause, "record without --fault-around off.");
 	return true;
 }
