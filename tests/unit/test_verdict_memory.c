@@ -324,6 +324,9 @@ TEST(test_first_touches)
 	s.report.evidence.anon_reads = (struct evidence_sum){ 50000, 50 * MS, 0 };
 	check_cause(&s, "first-touch", true,
 		    "50000 reads of anonymous memory that was not written");
+	/* The zero page is no memory that was touched. */
+	s.report.evidence.anon_reads.count = 100000;
+	check_cause(&s, "first-touch", true, "100000 reads of anonymous memory");
 	s.report.evidence.anon_reads = (struct evidence_sum){ 49999, 50 * MS, 0 };
 	/* Waits are separate causes, and the rest is certain. */
 	add_class(&s, FAULT_ANON, 0, PART_RUNQUEUE, 100 * MS);

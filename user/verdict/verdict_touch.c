@@ -77,7 +77,8 @@ static bool claim_touches(struct verdict_cause *cause, const struct report *run,
 	const uint64_t least_bytes = FEW_TOUCHES * run->environment.page_bytes;
 	uint64_t huge_bytes;
 
-	if (class == FAULT_ANON ? touched_bytes(run, &huge_bytes) < least_bytes :
+	if (class == FAULT_ANON ? touched_bytes(run, &huge_bytes) < least_bytes &&
+					  run->evidence.anon_reads.count < FEW_TOUCHES :
 				  run->faults.classes[class].count < FEW_TOUCHES)
 		return false;
 	return verdict_claim_time(cause, run, VERDICT_CLASS(class), parts_with(PART_ON_CPU));
@@ -174,7 +175,7 @@ static struct returned find_returned(const struct report *run)
 	else
 		/* Pages that were there may have class anon, too: NUMA hints, other threads. */
 		back.likely = touches_a_page(run) >= AGAIN ||
-			      back.mappings.touched >= MAIN_SHARE * back.bytes;
+			      (back.bytes && back.mappings.touched >= MAIN_SHARE * back.bytes);
 	return back;
 }
 
