@@ -35,6 +35,16 @@ def test_files_of_the_documentation_that_a_text_names_exist():
     assert not wrong, "\n".join(wrong)
 
 
+def test_pages_about_the_layout_describe_its_version():
+    header = (TOP / "include/pfstat/record.h").read_text(encoding="utf-8")
+    version, = re.findall(r"^#define PFSTAT_ABI_VERSION (\d+)$", header, re.MULTILINE)
+    for page, texts in (("user/module", (f"Layout version {version} (",)),
+                        ("formats/recording", (f"records and events: {version} (",
+                                               f"Version {version} adds"))):
+        text = " ".join((TOP / f"Documentation/{page}.rst").read_text(encoding="utf-8").split())
+        assert not [words for words in texts if words not in text], page
+
+
 def test_links_of_the_readme_lead_to_files():
     links = re.findall(r"\]\(([^)#]+)", (TOP / "README.md").read_text(encoding="utf-8"))
     assert links
