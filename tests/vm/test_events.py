@@ -29,6 +29,8 @@ PREEMPTED, IOWAIT, WOKEN = 1, 2, 4
 WRITE, READAHEAD, BLOCK_ERROR, FILE, SWAP = 1, 2, 4, 8, 16
 FORK, EXEC, EXIT, RENAME = 1, 2, 4, 8
 SYS_CLONE3 = 435
+SYS_MADVISE = 233 if pfstat.ARM64 else 28
+DROPPED, ANON, DOING_SHIFT, DOING_CALL = 2, 4, 16, 16   # PFSTAT_PAGE_…, PFSTAT_WAKER_CALL
 HOOKS = ("wakeup", "block_insert", "block", "fault", "swap", "wp", "page_delete",
          "swap_io", "reclaim", "wait_stack", "unmap")
 SWAP_OUT = 13   # the bit of this hook
@@ -450,7 +452,8 @@ def test_reads_and_removals_of_pages_are_reported(file):
 
 
 def test_swapped_out_pages_name_their_owner_and_address():
-    """MADV_PAGEOUT swaps them out on request. The fault that reads a page has the same address."""
+    """MADV_PAGEOUT swaps them out on request, so the event names this call. The fault that reads a
+    page has the same address."""
     dump, address = python("""
 data = memory()
 write_each(data)
@@ -459,11 +462,12 @@ data.madvise(21, PAGE, 100 * PAGE)
 sum(data[page * PAGE] for page in range(PAGES))
 """, options=("-p",))
     owner = int(dump.stdout.split()[1])
-    out = [event for event in dump.of("page") if event["flags"] & 4]
+    out = [event for event in dump.of("page") if event["flags"] & ANON]
     pages = sorted(event["pgoff"] + page for event in out for page in range(event["pages"]))
     first = address // pfstat.PAGE + 1
     assert set(range(first, first + 100)) <= set(pages) and len(pages) == len(set(pages))
-    assert {(event["inode"], event["dev"], event["flags"]) for event in out} == {(owner, 0, 2 | 4)}
+    flags = DROPPED | ANON | (DOING_CALL + SYS_MADVISE) << DOING_SHIFT
+    assert {(event["inode"], event["dev"], event["flags"]) for event in out} == {(owner, 0, flags)}
     read = {fault["address"] // pfstat.PAGE for fault in within(dump.of("fault"), address)
             if fault["kind"] == "swap"}
     assert read == set(range(first, first + 100))
