@@ -129,9 +129,9 @@ static int evidence_add_mapped(struct evidence *evidence, const struct explained
 	err = open_history(&evidence->file_pages) ?: open_history(&evidence->addresses);
 	if (!err)
 		err = file_number(evidence, fault, &number);
-	if (!err)
-		err = add_mapped_page(evidence, fault->pid, number, fault->pgoff, page, &in_file,
-				      &here);
+	if (err)
+		return err;
+	err = add_mapped_page(evidence, fault->pid, number, fault->pgoff, page, &in_file, &here);
 	if (!err && in_file.before && !here.before)
 		evidence_sum_add(&evidence->figures.mapped_before, fault);
 	mapped_range(fault, &first, &pages);
