@@ -422,6 +422,7 @@ TEST(test_who_gives_memory_back_decides_the_remedy)
 /* Without the calls, pages that were there may have met a hint, or another thread's fault. */
 TEST(test_without_calls_memory_given_back_is_not_certain)
 {
+	struct report_call call = { { .kind = PFSTAT_CALL_MMAP }, "(not known)", "" };
 	struct sample s;
 
 	sample_begin(&s);
@@ -429,6 +430,12 @@ TEST(test_without_calls_memory_given_back_is_not_certain)
 	s.report.usage.maxrss_bytes = 100 << 20;
 	s.report.contents.notes = true;
 	check_cause(&s, "touched-again", false, "at most 100 MiB were resident at once");
+	/* An older recording lacks the calls that unmap memory. */
+	s.report.calls = (struct report_calls){ &call, 1, 0 };
+	check_cause(&s, "touched-again", false, "at most 100 MiB were resident at once");
+	call.sum.kind = PFSTAT_CALL_MUNMAP;
+	check_no_cause(&s, "touched-again");
+	s.report.calls.nr = 0;
 	s.report.evidence.forks = 1; /* several processes touched them */
 	check_no_cause(&s, "touched-again");
 	check_cause(&s, "first-touch", true, "51200 first touches");

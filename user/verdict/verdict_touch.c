@@ -161,6 +161,17 @@ struct returned {
 	bool certain, likely;
 };
 
+/* False for the module alone, and for recordings by eBPF before ABI version 12. */
+static bool knows_unmapping_calls(const struct report *run)
+{
+	const struct report_call *row;
+
+	for (row = run->calls.rows; row < run->calls.rows + run->calls.nr; row++)
+		if (row->sum.kind >= PFSTAT_CALL_MUNMAP)
+			return true;
+	return false;
+}
+
 static struct returned find_returned(const struct report *run)
 {
 	struct returned back = { .mappings = touched_mappings(run), .price = price_of_calls(run) };
@@ -169,10 +180,11 @@ static struct returned find_returned(const struct report *run)
 	back.unmapped_bytes = run->evidence.perf.remapped.count * run->environment.page_bytes;
 	if (knows_unmapped(run))
 		back.certain = back.unmapped_bytes >= MAIN_SHARE * back.bytes;
-	else if (run->calls.nr)
-		back.certain = back.price.ns >=
-			       MAIN_SHARE * run->faults.classes[FAULT_ANON].whole.total_ns;
 	else
+		back.certain = back.price.most &&
+			       back.price.ns >=
+				       MAIN_SHARE * run->faults.classes[FAULT_ANON].whole.total_ns;
+	if (!back.certain && !knows_unmapped(run) && !knows_unmapping_calls(run))
 		/* Pages that were there may have class anon, too: NUMA hints, other threads. */
 		back.likely = touches_a_page(run) >= AGAIN ||
 			      (back.bytes && back.mappings.touched >= MAIN_SHARE * back.bytes);
