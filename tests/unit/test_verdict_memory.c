@@ -324,6 +324,10 @@ TEST(test_first_touches)
 	s.report.evidence.anon_reads = (struct evidence_sum){ 50000, 50 * MS, 0 };
 	check_cause(&s, "first-touch", true,
 		    "50000 reads of anonymous memory that was not written");
+	s.files[0] = (struct group){ .name = "7 1000-2000 [stack]", .total_ns = 100 * MS };
+	s.report.places[GROUP_BY_VMA] = (struct report_places){ s.files, 1 };
+	check_cause(&s, "first-touch", true, "50000 reads of anonymous memory");
+	s.report.places[GROUP_BY_VMA].nr = 0;
 	/* The zero page is no memory that was touched. */
 	s.report.evidence.anon_reads.count = 100000;
 	check_cause(&s, "first-touch", true, "100000 reads of anonymous memory");

@@ -270,7 +270,7 @@ static const char *mapped_remedy(const struct report *run)
  * glibc's malloc() gives back the end of the heap, and blocks above 32 MiB. A smaller block it
  * keeps, from the first free() on. A thread that ends gives its stack back.
  */
-static const char *glibc_remedy(enum pfstat_call_kind kind)
+static const char *glibc_remedy(enum pfstat_call_kind kind, const char *caller)
 {
 	if (kind == PFSTAT_CALL_BRK)
 		return "keep the heap: GLIBC_TUNABLES=glibc.malloc.trim_threshold=N, with N above "
@@ -278,8 +278,10 @@ static const char *glibc_remedy(enum pfstat_call_kind kind)
 	if (kind == PFSTAT_CALL_MUNMAP)
 		return "let malloc() keep large blocks: GLIBC_TUNABLES=glibc.malloc.trim_threshold="
 		       "N:glibc.malloc.mmap_threshold=N, with N above their size; keep threads.";
-	return "keep threads, because each one that ends gives its stack back, and do not call "
-	       "malloc_trim().";
+	if (strstr(caller, "start_thread"))
+		return "keep threads: each one that ends gives its stack back.";
+	return "do not call malloc_trim(), and keep threads: each one that ends gives its stack "
+	       "back.";
 }
 
 static void advise_caller(struct verdict_cause *cause, const struct report_call *most)
@@ -289,7 +291,7 @@ static void advise_caller(struct verdict_cause *cause, const struct report_call 
 	if (!strncmp(most->caller, "runtime.", strlen("runtime.")))
 		remedy = "do not call debug.FreeOSMemory() of Go.";
 	else if (!remedy && strstr(most->caller, "/libc.so"))
-		remedy = glibc_remedy(most->sum.kind);
+		remedy = glibc_remedy(most->sum.kind, most->caller);
 	if (remedy)
 		verdict_advise(cause, "%s", remedy);
 	else
@@ -308,7 +310,7 @@ static void advise_keeping(struct verdict_cause *cause, const struct report *run
 	if (back->price.most)
 		advise_caller(cause, back->price.most);
 	else if (place && strstr(place->name, "[heap]"))
-		verdict_advise(cause, "%s", glibc_remedy(PFSTAT_CALL_BRK));
+		verdict_advise(cause, "%s", glibc_remedy(PFSTAT_CALL_BRK, ""));
 	else if (remedy)
 		verdict_advise(cause, "%s", remedy);
 	else if (knows_unmapped(run) && back->mappings.size <= KEPT_MIB * MIB)
@@ -408,7 +410,6 @@ bool verdict_touch_first(const struct verdict *verdict, const struct report *run
 {
 	const struct fault_figures *anon = &run->faults.classes[FAULT_ANON];
 
-	(void)verdict;
 	if (!claim_touches(cause, run, FAULT_ANON))
 		return false;
 	if (!knows_first_touches(run)) {
@@ -427,6 +428,11 @@ bool verdict_touch_first(const struct verdict *verdict, const struct report *run
 		      "%" PRIu64 " first touches of anonymous memory, %.2f µs each on the CPU: "
 		      "the kernel clears each new page.",
 		      anon->count, cpu_us(run, FAULT_ANON));
+	if (verdict->place && strstr(verdict->place->name, "[stack]")) {
+		verdict_advise(cause, "the stack grew, once: use less of it (smaller frames, less "
+				      "recursion), or touch it before the work begins.");
+		return true;
+	}
 	if (may_be_huge(run)) {
 		verdict_add(cause, " The time for each, and the resident memory, show that most of "
 				   "them are large pages already.");
