@@ -128,8 +128,7 @@ int perf_memory_add_task(struct perf_memory *memory, const struct pfstat_task *t
 	int err = 0;
 
 	if (task->event.flags & PFSTAT_TASK_FORK && pid != task->parent_pid)
-		err = page_history_fork(memory->history, task->parent_pid, pid) ?:
-			      page_history_fork(memory->file_pages, task->parent_pid, pid);
+		err = page_history_fork(memory->history, task->parent_pid, pid);
 	if (!err)
 		err = address_spaces_add_task(memory->spaces, task);
 	/* A process's maps go when the last thread has ended. */
