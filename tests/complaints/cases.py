@@ -4,7 +4,7 @@ from complaints import Case, Variant
 
 MIB = 1 << 20
 POPULATE = "MADV_POPULATE_READ"
-KEEP = "keep the mapping"
+KEEP = "keep the (mapping|memory)"
 RETURNS = "gives memory back"
 FILE = ("file", {"megabytes": 4, "cold": False})
 # Outcomes that a test accepts from a recording with perf's events.

@@ -79,6 +79,7 @@ TEST(test_pages_mapped_before_in_another_mapping)
 	map_page(&evidence, 1, 0x30000, 8, 0, 0, 0); /* another file */
 	map_page(&evidence, 2, 0x30000, 7, 0, 0, 0); /* another process */
 	ck_assert_uint_eq(mapped_before(&evidence), 0);
+	ck_assert_uint_eq(evidence.figures.mapped_here.count, 1);
 	map_page(&evidence, 1, 0x24000, 7, 4, 4, 16); /* around page 0, which is mapped twice */
 	ck_assert_uint_eq(mapped_before(&evidence), 0);
 	map_page(&evidence, 1, 0x4f000, 7, 15, 0, 0);

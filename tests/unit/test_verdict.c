@@ -771,10 +771,18 @@ TEST(test_many_faults_of_cached_pages)
 		    "mapping.");
 	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cached-pages")->remedy, "keep one mapping"));
 	s.report.evidence.mapped_before.count = 24999;
+	s.report.evidence.mapped_here.count = 25000;
+	check_cause(&s, "cached-pages", false, "in the same mapping: reclaim, a move");
+	s.report.evidence.mapped_here.count = 24999;
 	s.report.evidence.file_maps = 12500;
 	check_cause(
 		&s, "cached-pages", true,
 		"The program made 12500 mappings of files; each cost its calls and 4.0 of these");
+	/* Each start of a program maps its libraries. */
+	s.report.evidence.execs = 16;
+	s.report.evidence.file_maps = 1024;
+	check_cause(&s, "cached-pages", true, "16 programs were started, and each maps its own");
+	s.report.evidence.execs = 0;
 	s.report.evidence.file_maps = 12499;
 	check_cause(&s, "cached-pages", true, "50000 small faults mapped pages");
 	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cached-pages")->remedy, "MADV_POPULATE_READ"));

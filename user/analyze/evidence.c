@@ -60,6 +60,7 @@ void evidence_exit(struct evidence *evidence)
 	handlers_exit(&evidence->handlers);
 	page_history_free(evidence->file_pages);
 	page_history_free(evidence->addresses);
+	page_history_free(evidence->faulted);
 	hash_exit(&evidence->file_numbers, NULL);
 }
 
@@ -120,20 +121,27 @@ static int add_mapped_page(struct evidence *evidence, uint32_t pid, uint64_t num
 static int evidence_add_mapped(struct evidence *evidence, const struct explained *fault)
 {
 	const uint64_t page = fault->address / evidence->handlers.page_bytes;
-	struct page_past in_file, here;
+	struct page_past in_file, here, exact;
 	uint64_t number, first, pages;
 	int err;
 
 	if (evidence->small || !fault->inode || fault->pgoff >= FILE_PAGES / 2)
 		return 0;
-	err = open_history(&evidence->file_pages) ?: open_history(&evidence->addresses);
+	err = open_history(&evidence->file_pages)	 ?:
+		      open_history(&evidence->addresses) ?:
+							   open_history(&evidence->faulted);
 	if (!err)
 		err = file_number(evidence, fault, &number);
 	if (err)
 		return err;
-	err = add_mapped_page(evidence, fault->pid, number, fault->pgoff, page, &in_file, &here);
-	if (!err && in_file.before && !here.before)
+	err = add_mapped_page(evidence, fault->pid, number, fault->pgoff, page, &in_file, &here) ?:
+		      page_history_add(evidence->faulted, fault->pid, page, false, &exact);
+	if (err)
+		return err;
+	if (in_file.before && !here.before)
 		evidence_sum_add(&evidence->figures.mapped_before, fault);
+	if (exact.before)
+		evidence_sum_add(&evidence->figures.mapped_here, fault);
 	mapped_range(fault, &first, &pages);
 	/* Larger folios, and damaged recordings, would take long. */
 	pages = pages <= MAPPED_MAX ? pages : 0;
@@ -199,16 +207,18 @@ int evidence_add_map(struct evidence *evidence, const struct item_map *map)
 
 	if (map->ns && map->bytes && map->inode)
 		evidence->figures.file_maps++;
-	if (!evidence->addresses || !map->bytes)
+	if (!evidence->faulted || !map->bytes)
 		return 0;
-	return page_history_remove(evidence->addresses, map->pid, map->address / page_bytes,
-				   (map->address + map->bytes) / page_bytes);
+	return page_history_remove(evidence->addresses, map->pid, map->address / page_bytes, (map->address + map->bytes) / page_bytes) ?:
+		       page_history_remove(evidence->faulted, map->pid, map->address / page_bytes,
+					   (map->address + map->bytes) / page_bytes);
 }
 
 static void end_process(struct evidence *evidence, uint32_t pid)
 {
 	page_history_end(evidence->file_pages, pid);
 	page_history_end(evidence->addresses, pid);
+	page_history_end(evidence->faulted, pid);
 }
 
 int evidence_add_task(struct evidence *evidence, const struct pfstat_task *task)
@@ -217,7 +227,7 @@ int evidence_add_task(struct evidence *evidence, const struct pfstat_task *task)
 		evidence->figures.forks++;
 	if (task->event.flags & PFSTAT_TASK_EXEC)
 		evidence->figures.execs++;
-	if (evidence->file_pages &&
+	if (evidence->faulted &&
 	    (task->event.flags & PFSTAT_TASK_EXEC ||
 	     (task->event.flags & PFSTAT_TASK_EXIT && task->event.pid == task->event.tid)))
 		end_process(evidence, task->event.pid);

@@ -80,6 +80,7 @@ struct evidence_figures {
 	uint64_t advices[EVIDENCE_ADVICES]; /* successful madvise(2) calls, by advice */
 	struct evidence_sum cached_reads;   /* long and around faults without a store */
 	struct evidence_sum mapped_before;  /* among these: mapped before, in another mapping */
+	struct evidence_sum mapped_here;    /* among these: mapped before, in this mapping */
 	struct evidence_sum anon_reads;	    /* anon faults without a store */
 	struct evidence_perf perf;
 	struct standstill_figures standstill;
@@ -97,8 +98,11 @@ struct evidence {
 	struct activity activity;
 	struct standstill standstill;
 	struct handlers handlers; /* its page_bytes are set before the first item */
-	/* Pages of files that read faults mapped: by number of the file, and by address. */
-	struct page_history *file_pages, *addresses;
+	/*
+	 * Pages of files that read faults mapped: by number of the file, and by address. The pages
+	 * around a fault may be missing. `faulted` has only the pages of the faults, by address.
+	 */
+	struct page_history *file_pages, *addresses, *faulted;
 	struct hash file_numbers; /* by device and inode */
 	uint64_t nr_files;
 	bool small;

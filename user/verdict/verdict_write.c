@@ -5,6 +5,7 @@
  * access.
  */
 #include <inttypes.h>
+#include <sys/mman.h>
 
 #include "model/wait_cause.h"
 #include "verdict/verdict_rules.h"
@@ -12,7 +13,9 @@
 #define FEW_FAULTS  64
 #define FEW_CACHED  1000
 #define FEW_MAPS    256
-#define SHORT_MAP   4 /* faults */
+#define FEW_EXECS   16
+#define EXEC_MAPS   64 /* mappings of a program's start */
+#define SHORT_MAP   4  /* faults */
 #define MAIN_SHARE  0.5
 #define READ_PAGES  0.5 /* for each fault required to find a page */
 #define AHEAD_PAGES 2	/* for each fault submitting a read-ahead */
@@ -141,19 +144,29 @@ void verdict_write_add_maps(struct verdict_cause *cause, const struct report *ru
 {
 	const uint64_t maps = run->evidence.file_maps;
 	const bool again = before >= MAIN_SHARE * faults;
-	const bool is_short = maps >= FEW_MAPS && faults <= SHORT_MAP * maps;
+	/* Each program maps its libraries, and needs a part of them. */
+	const bool starts = run->evidence.execs >= FEW_EXECS &&
+			    maps <= EXEC_MAPS * run->evidence.execs;
+	const bool is_short = !starts && maps >= FEW_MAPS && faults <= SHORT_MAP * maps;
 
 	if (again)
 		verdict_add(cause,
 			    " %" PRIu64 " of them were on pages that the process had mapped "
 			    "before, in another mapping.",
 			    before);
+	if (starts)
+		verdict_add(cause,
+			    " %" PRIu64 " programs were started, and each maps its own files anew.",
+			    run->evidence.execs);
 	if (is_short)
 		verdict_add(cause,
 			    " The program made %" PRIu64 " mappings of files; each cost its calls "
 			    "and %.1f of these faults.",
 			    maps, (double)faults / maps);
-	if (again)
+	if (starts)
+		verdict_advise(cause, "start fewer programs (one process for many tasks), or link "
+				      "them statically.");
+	else if (again)
 		verdict_advise(cause, "keep one mapping and use it again; for a few bytes of each "
 				      "file, pread() needs no mapping.");
 	else if (is_short)
@@ -163,6 +176,33 @@ void verdict_write_add_maps(struct verdict_cause *cause, const struct report *ru
 		verdict_advise(cause,
 			       "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
 			       "read() needs no mapping.");
+}
+
+/* Pages that were taken out of the mapping that has them again. */
+static bool state_taken_away(struct verdict_cause *cause, const struct report *run)
+{
+	const uint64_t here = run->evidence.mapped_here.count;
+	struct verdict_callers callers;
+
+	if (here < MAIN_SHARE * run->evidence.cached_reads.count)
+		return false;
+	verdict_code_advisers(run, NULL, MADV_DONTNEED, &callers);
+	cause->certain = callers.bytes / run->environment.page_bytes >= MAIN_SHARE * here;
+	verdict_add(cause,
+		    " %" PRIu64 " of them were on pages that the process had mapped before, in the "
+		    "same mapping",
+		    here);
+	if (!cause->certain) {
+		verdict_add(cause, ": reclaim, a move of the page or a truncation took them away.");
+		verdict_advise(cause,
+			       "/proc/vmstat (pgscan_direct, pgmigrate_success) shows which.");
+		return true;
+	}
+	verdict_add(cause, "; madvise(MADV_DONTNEED) took them away");
+	verdict_code_add_place(cause, &callers);
+	verdict_add(cause, ".");
+	verdict_advise(cause, "do not give MADV_DONTNEED for pages in use.");
+	return true;
 }
 
 bool verdict_write_cached(const struct verdict *verdict, const struct report *run,
@@ -185,6 +225,8 @@ bool verdict_write_cached(const struct verdict *verdict, const struct report *ru
 	verdict_add(cause, run->environment.fault_around ?
 				   "." :
 				   "; fault-around was off in this recording.");
+	if (run->environment.fault_around && state_taken_away(cause, run))
+		return true;
 	if (run->environment.fault_around)
 		verdict_write_add_maps(cause, run, reads->count, run->evidence.mapped_before.count);
 	else
