@@ -25,6 +25,7 @@
 #endif
 
 #define ROUNDS	     4
+#define MANY_ROUNDS  12 /* so that they have most of the time */
 #define HUGE	     ((size_t)2 << 20)
 #define MEMORY	     (PROT_READ | PROT_WRITE)
 #define MPOL_BIND    2
@@ -125,7 +126,7 @@ static void soft_dirty(void)
 	int round;
 
 	new_page();
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < MANY_ROUNDS; round++) {
 		clear_soft_dirty();
 		write_each();
 	}
@@ -151,7 +152,7 @@ static void protected(void)
 	uffd = open_uffd(UFFD_FEATURE_WP_ASYNC | UFFD_FEATURE_PAGEFAULT_FLAG_WP,
 			 UFFDIO_REGISTER_MODE_WP);
 	protect.range = (struct uffdio_range){ (uintptr_t)map, bytes };
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < MANY_ROUNDS; round++) {
 		if (ioctl(uffd, UFFDIO_WRITEPROTECT, &protect))
 			err(2, "UFFDIO_WRITEPROTECT");
 		write_each();
