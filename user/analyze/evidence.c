@@ -8,6 +8,7 @@
 #include "analyze/evidence.h"
 #include "analyze/pages/page_history.h"
 #include "model/counters.h"
+#include "util/array.h"
 
 /* Pages of a file with a number of their own in the history of all files. */
 #define FILE_PAGES (1ULL << 36)
@@ -104,18 +105,28 @@ static void mapped_range(const struct explained *fault, uint64_t *first, uint64_
 		*first = fault->pgoff & ~(*pages - 1);
 }
 
-static int open_history(struct page_history **history)
+static int open_histories(struct evidence *evidence)
 {
-	if (!*history)
-		*history = page_history_new(1);
-	return *history ? 0 : -ENOMEM;
+	struct page_history **histories[] = { &evidence->file_pages, &evidence->addresses,
+					      &evidence->faulted };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(histories); i++) {
+		if (!*histories[i])
+			*histories[i] = page_history_new(1);
+		if (!*histories[i])
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static int add_mapped_page(struct evidence *evidence, uint32_t pid, uint64_t number, uint64_t pgoff,
 			   uint64_t page, struct page_past *in_file, struct page_past *here)
 {
-	return page_history_add(evidence->file_pages, pid, number * FILE_PAGES + pgoff, false, in_file) ?:
-		       page_history_add(evidence->addresses, pid, page, false, here);
+	int err = page_history_add(evidence->file_pages, pid, number * FILE_PAGES + pgoff, false,
+				   in_file);
+
+	return err ? err : page_history_add(evidence->addresses, pid, page, false, here);
 }
 
 static int evidence_add_mapped(struct evidence *evidence, const struct explained *fault)
@@ -127,24 +138,28 @@ static int evidence_add_mapped(struct evidence *evidence, const struct explained
 
 	if (evidence->small || !fault->inode || fault->pgoff >= FILE_PAGES / 2)
 		return 0;
-	err = open_history(&evidence->file_pages)	 ?:
-		      open_history(&evidence->addresses) ?:
-							   open_history(&evidence->faulted);
+	err = open_histories(evidence);
 	if (!err)
-		err = file_number(evidence, fault, &number);
+		err = page_history_add(evidence->faulted, fault->pid, page, false, &exact);
 	if (err)
 		return err;
-	err = add_mapped_page(evidence, fault->pid, number, fault->pgoff, page, &in_file, &here) ?:
-		      page_history_add(evidence->faulted, fault->pid, page, false, &exact);
+	/* The others have it since then. */
+	if (exact.before) {
+		evidence_sum_add(&evidence->figures.mapped_here, fault);
+		return 0;
+	}
+	err = file_number(evidence, fault, &number);
+	if (!err)
+		err = add_mapped_page(evidence, fault->pid, number, fault->pgoff, page, &in_file,
+				      &here);
 	if (err)
 		return err;
 	if (in_file.before && !here.before)
 		evidence_sum_add(&evidence->figures.mapped_before, fault);
-	if (exact.before)
-		evidence_sum_add(&evidence->figures.mapped_here, fault);
 	mapped_range(fault, &first, &pages);
-	/* Larger folios, and damaged recordings, would take long. */
-	pages = pages <= MAPPED_MAX ? pages : 0;
+	/* Larger folios, and damaged recordings, would take long. The fault's own page is there. */
+	if (pages == 1 || pages > MAPPED_MAX)
+		return 0;
 	for (; pages && !err; pages--, first++)
 		err = add_mapped_page(evidence, fault->pid, number, first,
 				      page + first - fault->pgoff, &in_file, &here);
@@ -204,14 +219,17 @@ int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu 
 int evidence_add_map(struct evidence *evidence, const struct item_map *map)
 {
 	const uint64_t page_bytes = evidence->handlers.page_bytes;
+	uint64_t first, end;
+	int err;
 
 	if (map->ns && map->bytes && map->inode)
 		evidence->figures.file_maps++;
 	if (!evidence->faulted || !map->bytes)
 		return 0;
-	return page_history_remove(evidence->addresses, map->pid, map->address / page_bytes, (map->address + map->bytes) / page_bytes) ?:
-		       page_history_remove(evidence->faulted, map->pid, map->address / page_bytes,
-					   (map->address + map->bytes) / page_bytes);
+	first = map->address / page_bytes;
+	end = (map->address + map->bytes) / page_bytes;
+	err = page_history_remove(evidence->addresses, map->pid, first, end);
+	return err ? err : page_history_remove(evidence->faulted, map->pid, first, end);
 }
 
 static void end_process(struct evidence *evidence, uint32_t pid)
