@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Remembers for each file page, and each swapped-out page, which process evicted it, and counts for each evictor, victim and
- * reason the returning pages and the faults waiting for them. Items come from analysis.c, and the
- * reports read the pairs. Memory is bounded. Marks that do not fit count as overflow. Evictors and
+ * Remembers which process evicted each file page and each swapped-out page. Counts the returning
+ * pages and the faults waiting for them, for each evictor, victim and reason. Items come from
+ * analysis.c, and the reports read the pairs. Memory is bounded. Marks that do not fit count as overflow. Evictors and
  * pairs with the fewest pages are folded into "(others)".
  */
 #include <errno.h>
@@ -274,7 +274,7 @@ static enum evictions_reason evictions_reason_of(const struct pfstat_page *page)
 	return page->event.flags & PFSTAT_PAGE_DROPPED ? EVICTIONS_DROPPED : EVICTIONS_UNKNOWN;
 }
 
-/* What a thread was doing when it had to reclaim memory says nothing about the reason. */
+/* A thread that reclaims because memory is short may be in any call: the call is no reason. */
 static uint32_t doing_of(const struct pfstat_page *page)
 {
 	return page->event.flags & PFSTAT_PAGE_RECLAIMED ?
@@ -618,7 +618,9 @@ static int most_pages_first(const void *a, const void *b)
 		return left->faults < right->faults ? 1 : -1;
 	if (left->evictor != right->evictor)
 		return left->evictor < right->evictor ? -1 : 1;
-	return (int)left->reason - (int)right->reason ?: (int)left->anon - (int)right->anon;
+	if (left->reason != right->reason)
+		return left->reason < right->reason ? -1 : 1;
+	return left->anon != right->anon ? left->anon - right->anon : left->doing - right->doing;
 }
 
 static int by_evictor_victim_and_reason(const void *a, const void *b)
@@ -629,10 +631,11 @@ static int by_evictor_victim_and_reason(const void *a, const void *b)
 		return left->evictor < right->evictor ? -1 : 1;
 	if (left->victim != right->victim)
 		return left->victim < right->victim ? -1 : 1;
-	return strcmp(left->evictor_name, right->evictor_name) ?:
-		       (int)left->reason - (int)right->reason  ?:
-		       (int)left->anon - (int)right->anon      ?:
-								 (int)left->doing - (int)right->doing;
+	if (left->reason != right->reason)
+		return left->reason < right->reason ? -1 : 1;
+	if (left->anon != right->anon)
+		return left->anon - right->anon;
+	return left->doing - right->doing ?: strcmp(left->evictor_name, right->evictor_name);
 }
 
 /* An evictor that was folded and came back has two pairs with a victim. Returns their number. */
