@@ -35,7 +35,7 @@ class Variant:
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A program whose mechanism is known, and what the first lines must say.
+    """A program whose mechanism is known, and the required first lines.
 
     complaint: what users say, or what the program looks like. reports: where they say it. truth:
     the mechanism, as the program's source shows it. counts: what the kernel counts for the program
@@ -106,8 +106,8 @@ def place_of(variant, folder):
 
 
 def attached(words, command, options, idle):
-    """Starts the program, records it from the preparation on, and lets it go. Returns what the
-    kernel counted for it."""
+    """Starts the program, records it from the preparation on, and lets it go. Returns the
+    kernel's counts for it."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                           **options) as target:
         assert target.stdout.readline() == "ready\n"
@@ -151,7 +151,7 @@ def record(variant, folder, recording, source, programs=None, options=None):
 
 
 class Result:
-    """A report: the JSON and the first lines. usage: what the kernel counted for the program."""
+    """A report: the JSON and the first lines. usage: the kernel's counts for the program."""
 
     def __init__(self, recording, usage=None, pfdrive=pfstat.PFDRIVE):
         self.recording = recording
@@ -176,7 +176,7 @@ class Result:
         if case.fewer == "maxrss":
             return self.json["rusage"]["maxrss_kb"]
         if case.fewer == "copies":
-            # perf does not see what a fault on a known page does.
+            # perf sees a fault on a known page, but not its work.
             is_perf = self.json["environment"]["source"] == "perf"
             return parts["classes"]["again" if is_perf else "cow"]["count"]
         return parts["all"][{"faults": "count", "majors": "major"}[case.fewer]]

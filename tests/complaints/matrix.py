@@ -85,7 +85,7 @@ def record_native(matrix, cases):
                     matrix.cells[case.name, condition.title] = judged(
                         case, lambda case, caller=caller: caller.record_variant(case.variant),
                         condition.title)
-            accuracy.write(matrix)      # what is recorded stays, if the rest is interrupted
+            accuracy.write(matrix)      # an interrupt keeps the cases recorded so far
     finally:
         shutil.rmtree(folder)
 

@@ -186,7 +186,7 @@ TEST(test_swap_ins_count_for_the_process_and_the_call_that_swapped_the_page_out)
 	swap_out_for(PFSTAT_PAGE_DROPPED | madvise << PFSTAT_PAGE_DOING_SHIFT, OWNER, OWNER, 0, 3);
 	swap_out_for(PFSTAT_PAGE_DROPPED | PFSTAT_PAGE_PROACTIVE | write << PFSTAT_PAGE_DOING_SHIFT,
 		     OWNER + 5, OWNER, 3, 2);
-	/* What the thread was doing when memory was short is not the reason. */
+	/* Memory was short: the thread's call is not the reason. */
 	swap_out_for(PFSTAT_PAGE_RECLAIMED | write << PFSTAT_PAGE_DOING_SHIFT, OWNER + 6, OWNER, 5,
 		     1);
 	swap_in(0);

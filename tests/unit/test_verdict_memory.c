@@ -328,7 +328,7 @@ TEST(test_first_touches)
 	s.report.places[GROUP_BY_VMA] = (struct report_places){ s.files, 1 };
 	check_cause(&s, "first-touch", true, "50000 reads of anonymous memory");
 	s.report.places[GROUP_BY_VMA].nr = 0;
-	/* The zero page is no memory that was touched. */
+	/* Reads of the zero page touch no memory. */
 	s.report.evidence.anon_reads.count = 100000;
 	check_cause(&s, "first-touch", true, "100000 reads of anonymous memory");
 	s.report.evidence.anon_reads = (struct evidence_sum){ 49999, 50 * MS, 0 };

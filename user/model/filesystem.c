@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is known of a file system by its type. The types come from mount tables. */
+/* Facts about a file system that follow from its type. The types come from mount tables. */
 #include <stdio.h>
 #include <string.h>
 

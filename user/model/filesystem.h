@@ -17,7 +17,7 @@ struct filesystem {
 	bool compress;	  /* the mount options have compress or compress-force (btrfs) */
 };
 
-/* What a file system of this type does with a file's pages. */
+/* Where the pages of a file on this file system come from. */
 enum filesystem_kind {
 	FILESYSTEM_DISK,     /* it never compresses, and no server is involved */
 	FILESYSTEM_MEMORY,   /* without a disk: tmpfs and the like */
@@ -34,7 +34,7 @@ const struct filesystem *filesystem_find(const struct filesystem *rows, size_t n
 
 /* With the final 0. */
 #define FILESYSTEM_TEXT 300
-/* "ext4 (/dev/sda1)", or the type if the source does not say more. Returns text. */
+/* Writes "ext4 (/dev/sda1)", or only the type if the source adds nothing. Returns @text. */
 const char *filesystem_text(char text[FILESYSTEM_TEXT], const struct filesystem *filesystem);
 
 #endif

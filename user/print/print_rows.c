@@ -145,7 +145,7 @@ FIELD_FUNCTION(bool, fault_has_file, fault_row, it->file)
 
 static const struct field fault_columns[] = {
 	FIELD(COUNT, fault_row, start_ns, "CLOCK_MONOTONIC at the start"),
-	FIELD(KNOWN, fault_row, duration_ns, "the whole fault, or the calls: see whole"),
+	FIELD(KNOWN, fault_row, duration_ns, "the whole fault, or only the calls (column whole)"),
 	FIELD(COUNT, fault_row, pid, "process"),
 	FIELD(COUNT, fault_row, tid, "thread"),
 	FIELD(POINTER, fault_row, thread, "thread name"),
@@ -160,10 +160,10 @@ static const struct field fault_columns[] = {
 	FIELD(ADDRESS, fault_row, code, "address of the instruction, 0: not known"),
 	PARTS(PART_COLUMN)
 		FIELD(KNOWN, fault_row, read_bytes,
-		      "block reads that the thread submitted in the fault, complete at its end"),
+		      "block reads submitted by the thread in the fault, complete at its end"),
 	FIELD(KNOWN, fault_row, calls_ns, "in file operation calls"),
 	FIELD(FLAG, fault_row, whole, "duration_ns is all of handle_mm_fault()"),
-	FIELD(POINTER, fault_row, mechanism, "what the kernel did"),
+	FIELD(POINTER, fault_row, mechanism, "the kernel's work in the fault"),
 };
 
 static const struct fields fault_table = FIELDS("faults", NULL, fault_row, fault_columns);
@@ -322,8 +322,8 @@ FIELD_FUNCTION(bool, request_has_file, request_row, it->file)
 static const struct field request_columns[] = {
 	FIELD(COUNT, request_row, start_ns, "CLOCK_MONOTONIC at the entry into the queue"),
 	FIELD(COUNT, request_row, duration_ns, "until it was complete"),
-	FIELD(COUNT, request_row, pid, "process that submitted it"),
-	FIELD(COUNT, request_row, tid, "thread that submitted it"),
+	FIELD(COUNT, request_row, pid, "submitting process"),
+	FIELD(COUNT, request_row, tid, "submitting thread"),
 	FIELD(POINTER, request_row, thread, "thread name"),
 	FIELD(FLAG, request_row, write, "a write"),
 	FIELD(FLAG, request_row, readahead, "read-ahead"),

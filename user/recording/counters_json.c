@@ -106,7 +106,7 @@ static int cgroup_json_number(uint64_t *number, const json_t *json)
 	return 0;
 }
 
-/* Except for a path, what is missing or null keeps its value. */
+/* A missing or null member keeps its value, except for a path. */
 static int cgroup_json_rows(const struct fields *fields, void *object, const json_t *json)
 {
 	const struct field *row;

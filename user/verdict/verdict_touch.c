@@ -129,7 +129,7 @@ static struct again touched_mappings(const struct report *run)
 	return again;
 }
 
-/* What calls gave back, and the faults that needed it again: see struct given_back. */
+/* Pages given back by calls, and the faults that needed as many again: see struct given_back. */
 struct price {
 	uint64_t given_pages, pages, faults, ns;
 	const struct report_call *most; /* NULL: none */
@@ -161,7 +161,7 @@ struct returned {
 	bool certain, likely;
 };
 
-/* False for the module alone, and for recordings by eBPF before ABI version 12. */
+/* False without eBPF, and for recordings before ABI version 12. */
 static bool knows_unmapping_calls(const struct report *run)
 {
 	const struct report_call *row;
@@ -323,8 +323,9 @@ static void advise_keeping(struct verdict_cause *cause, const struct report *run
 			"reserve the final size at once, grow with mremap(), or keep the "
 			"mapping; strace -k -f -e mmap,munmap -- COMMAND shows the callers.");
 	else
-		verdict_advise(cause, "eBPF (pfdrive as root) names the calls that give memory "
-				      "back, and where they are in the code.");
+		verdict_advise(cause,
+			       "eBPF (pfdrive as root) names the calls giving memory back, and "
+			       "their place in the code.");
 }
 
 bool verdict_touch_again(const struct verdict *verdict, const struct report *run,
@@ -429,8 +430,8 @@ bool verdict_touch_first(const struct verdict *verdict, const struct report *run
 		      "the kernel clears each new page.",
 		      anon->count, cpu_us(run, FAULT_ANON));
 	if (verdict->place && strstr(verdict->place->name, "[stack]")) {
-		verdict_advise(cause, "the stack grew, once: use less of it (smaller frames, less "
-				      "recursion), or touch it before the work begins.");
+		verdict_advise(cause, "use less stack (smaller frames, less recursion), or touch "
+				      "it before the work begins.");
 		return true;
 	}
 	if (may_be_huge(run)) {

@@ -197,7 +197,7 @@ static const struct field evictions_pair_rows[] = {
 	      "reclaimed: memory was short. dropped: on request (advice, truncation, drop_caches). "
 	      "proactive: a write to memory.reclaim. unknown: an old recording.",
 	      FIELD_WORDS(reasons)),
-	FIELD(FLAG, evictions_pair, anon, "Anonymous memory that went to swap, not file pages."),
+	FIELD(FLAG, evictions_pair, anon, "Swapped-out anonymous memory, not file pages."),
 	FIELD_OF_ALL("call", MADE,
 		     "The evictor's system call for dropped and proactive pages; null: not known, "
 		     "or no system call.",
@@ -437,11 +437,12 @@ static const struct field shaping_call_rows[] = {
 	FIELD_AS("first_ns", COUNT, report_call, sum.first_ns,
 		 "When the first call returned, CLOCK_MONOTONIC."),
 	FIELD_AS("last_ns", COUNT, report_call, sum.last_ns, NULL),
-	FIELD_AS("given_pages", COUNT, report_call, sum.given_pages,
-		 "Anonymous pages that the calls gave back: faults in the recording had touched "
-		 "them. A huge page counts as its small pages."),
+	FIELD_AS(
+		"given_pages", COUNT, report_call, sum.given_pages,
+		"Anonymous pages, touched by faults in the recording and given back by these calls. "
+		"A huge page counts as its small pages."),
 	FIELD_AS("again_pages", COUNT, report_call, sum.again_pages,
-		 "Pages of these that the process needed again: later faults took as many new "
+		 "How many of these the process needed again: later faults took as many new "
 		 "anonymous pages, at any address."),
 	FIELD_AS("again_faults", COUNT, report_call, sum.again_faults, "These faults."),
 	FIELD_AS("again_ns", COUNT, report_call, sum.again_ns, "How long these faults took."),
