@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tools/progress lines, the estimate, and the file distribution among VMs."""
 import io
+import os
 import pathlib
 import unittest
 
@@ -93,6 +94,25 @@ class Lines(unittest.TestCase):
         self.assertIn("build: starts", self.last())
         self.assertNotIn("test_x: starts", self.out.getvalue())
 
+    def test_a_line_after_a_long_silence_says_what_runs(self):
+        self.start({})
+        self.send("plan", "unit", "unit", "unit")
+        self.send("begin", "unit")
+        self.now = 10
+        self.assertEqual(self.progress.silence_left(), progress.SILENCE - 10)
+        self.send("steps", "6.12 (1 of 2)", "test_a.py", "test_b.py")
+        self.now = progress.SILENCE + 10
+        self.assertEqual(self.progress.silence_left(), 0)
+        self.progress.print_running()
+        self.assertEqual(self.last(), "[0 of 3] 6.12 (1 of 2): test_a.py for 25 s, unit for 35 s; "
+                         "2 running")
+        self.assertEqual(self.progress.silence_left(), progress.SILENCE)
+
+    def test_a_job_that_runs_nothing_yet_starts(self):
+        self.start({})
+        self.progress.print_running()
+        self.assertEqual(self.last(), "[0 of 2] 6.12 (1 of 2): (start) for 0 s; 1 running")
+
     def test_a_step_that_a_job_did_not_have_is_not_planned_again(self):
         self.start({})
         self.send("steps", "6.12 (1 of 2)", "test_b.py")
@@ -108,6 +128,21 @@ class Lines(unittest.TestCase):
         self.progress.print_longest(1)
         self.assertEqual(self.out.getvalue().splitlines()[-2:],
                          ["-- what took longest", "    9.0 s  6.12: test_b.py"])
+
+
+class Input(unittest.TestCase):
+    """Events that arrive in pieces, and none."""
+    def test_lines_are_whole_and_silence_is_none(self):
+        reader, writer = os.pipe()
+        lines = progress.lines_of(reader, lambda: 0.01)
+        self.assertIsNone(next(lines))
+        os.write(writer, b"begin\ta\nend\t")
+        self.assertEqual(next(lines), "begin\ta")
+        self.assertIsNone(next(lines))
+        os.write(writer, b"a\n")
+        os.close(writer)
+        self.assertEqual(list(lines), ["end\ta"])
+        os.close(reader)
 
 
 class Deal(unittest.TestCase):

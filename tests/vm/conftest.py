@@ -25,11 +25,11 @@ LAST = ["test_complaints.py", "test_debug_kernel.py", "test_lockdown.py"]
 ONE_KERNEL = {f"test_{name}.py" for name in (
     "advise", "bench", "bench_peer", "bench_tools", "bpftool", "cgroup_throttle", "code_names",
     "compare", "complaints", "contents", "cpu_tasks", "doctor", "documents", "drive_recording",
-    "export", "fault_span", "hung_target", "lab", "lock_holder", "mapping_state", "measures", "output",
-    "pfdrive", "pfdrive_injection", "pfdrive_maps", "policy", "prefetch", "privilege", "record",
-    "record_keep", "replay", "shaping_calls", "simulated_cache", "slowest", "standstill", "study_io",
-    "study_pressure", "study_rss", "top", "two_recordings", "userfault", "verdict",
-    "verdict_programs", "waits", "workloads")}
+    "export", "fault_span", "given_back", "hung_target", "lab", "lock_holder", "mapping_state",
+    "measures", "mount_tables", "output", "pfdrive", "pfdrive_injection", "pfdrive_maps", "policy",
+    "prefetch", "privilege", "record", "record_keep", "replay", "shaping_calls", "simulated_cache",
+    "slowest", "standstill", "study_io", "study_pressure", "study_rss", "top", "two_recordings",
+    "userfault", "verdict", "verdict_programs", "waits", "workloads")}
 
 # These take five VM seconds or more, some a minute: make check leaves them to make check-long,
 # together with tests marked long in other files, and with all tests sharing one run of all of
@@ -119,34 +119,8 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: LAST.index(item.path.name) if item.path.name in LAST else -1)
 
 
-def pytest_report_collectionfinish(config, items):
-    """tools/check reads the file line."""
-    files = dict.fromkeys(item.path.name for item in items)
-    return [f"left out, of {name}: what needs {what}" for name, what in sorted(config.left_out)
-            ] + ["files: " + " ".join(files)]
-
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_protocol(item, nextitem):
-    """After the last test in a file, a line with the file's results, which tools/check reads."""
-    yield
-    name = item.path.name
-    if nextitem is not None and nextitem.path.name == name:
-        return
-    reporter = item.config.pluginmanager.get_plugin("terminalreporter")
-    passed, bad = results(reporter.stats, name + "::")
-    reporter.ensure_newline()
-    reporter.write_line(f"file {name}: {len(passed)} passed, {len(bad)} failed")
-
-
-def results(stats, prefix):
-    """The tests that passed and those that did not. A skip counts as a failure: tests a kernel
-    cannot run are marked (needs)."""
-    bad = {report.nodeid for word in ("failed", "error", "skipped")
-           for report in stats.get(word, [])}
-    passed = {report.nodeid for report in stats.get("passed", [])} - bad
-    return ({name for name in passed if name.startswith(prefix)},
-            {name for name in bad if name.startswith(prefix)})
+def pytest_report_collectionfinish(config):
+    return [f"left out, of {name}: what needs {what}" for name, what in sorted(config.left_out)]
 
 
 def seconds_of_tests(stats):

@@ -47,10 +47,12 @@ def examples():
 
 def documented_names(text):
     """The text with the names of programs as on the page's kernel. Additional programs for a kernel
-    with preemption do the same as these, the name of a function may begin with "__", and
-    userfaultfd_read_iter() has this name since 6.10."""
+    with preemption do the same as these, the name of a function may begin with "__",
+    userfaultfd_read_iter() has this name since 6.10, and on_note may be several programs."""
     text = re.sub(r"\b(on_\w+)_kprobe\b", r"\1", text)
     text = re.sub(r"\b(on_\w+)_inner", r"\1", text)
+    text = re.sub(r"\bon_(huge_(access|migration|write)|migration|numa_fault|userfault_wait)\b",
+                  "on_note", text)
     return re.sub(r"\bon_userfault_read\b", "on_userfault_read_iter", text)
 
 

@@ -72,6 +72,8 @@ bootstrap()
 	apt_settings >"$home/apt.conf"
 	sources_for "$suite" >"$home/sources.list"
 	# INITRD=No and no mktirfs: otherwise an unused initrd would be built.
+	# valgrind needs the symbols of the C library. Without the rest of its debug information, a
+	# recording takes a quarter less time.
 	# shellcheck disable=SC2016  # the hooks are for another shell
 	INITRD=No as_root mmdebstrap --mode=root --variant=minbase --format=directory \
 		--aptopt="$home/apt.conf" --dpkgopt=force-unsafe-io \
@@ -83,6 +85,7 @@ bootstrap()
 		--essential-hook='mkdir -p "$1"/usr/share/man/man1' \
 		--include="$include" \
 		--customize-hook='rm -f "$1"/etc/apt/apt.conf.d/99mmdebstrap' \
+		--customize-hook='chroot "$1" find /usr/lib/debug -name "*.debug" -exec strip -g {} +' \
 		--customize-hook='mkdir -p "$1"/pfstat "$1"/mnt/disk "$1"/out' "${hooks[@]}" \
 		"$suite" "$home/root" - <"$home/sources.list" >"$log" 2>&1 ||
 		die "cannot build the root of $kernel: $(first_error "$log"); see $log"

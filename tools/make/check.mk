@@ -9,9 +9,9 @@ check-kernels: KERNELS := $(shell LAB_ARCH=$(ARCH) tools/kernel-names check chec
 check-kernels: KERNELS += $(addprefix $(lastword $(shell LAB_ARCH=$(ARCH) tools/kernel-names check))+,\
 	integrity confidentiality)
 TESTS		?=
-# tools/check words. The VMs come early, since they take long: the short jobs after them use the
-# CPUs left idle by the last VM.
-CHECKS		?= unit vm arm64 unit-san native python docs browser course
+# tools/check words. The native suite and the VMs come early, since they take long: the short jobs
+# after them use the CPUs left idle by the last VM.
+CHECKS		?= unit native vm arm64 unit-san python docs browser course
 MORE_CHECKS	?=
 
 unit_tests	:= $(filter-out $(if $(without_bpf),$(bpf_tests)), \
@@ -175,11 +175,12 @@ $(BUILD)/frame_spy: tests/vm/progs/frame_spy.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(user_cflags) -o $@ $<
 
-# They run on this machine.
+# They run on this machine. The frame pointers are for call paths.
 $(BUILD)/native/%: tests/native/progs/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -o $@ $< -lpthread
+	$(Q)$(CC) -O2 -fno-omit-frame-pointer -fno-optimize-sibling-calls -D_GNU_SOURCE -Wall -Wextra \
+		-Werror -o $@ $< -lpthread
 
 # The tests/complaints programs run on this machine and in guests. Their function names are in
 # reports.

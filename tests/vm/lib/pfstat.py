@@ -101,6 +101,7 @@ def assert_nothing_lost(result):
     """No record is lost, and no events except those the kernel may skip. The ledger adds up except
     for as many."""
     assert result["lost"] == 0
+    assert not result.get("faults_lost")    # null without the module, and not in a study's result
     assert result["events_lost"] == (result["events_skipped"] if may_skip() else 0)
     assert abs(result["ledger"]["unexplained"]) <= result["events_lost"], result["ledger"]
 
