@@ -3,6 +3,10 @@
  * Common parts of all pfstat eBPF programs: the kernel types as far as they are used (CO-RE
  * relocates them at load time, so a build needs no kernel's BTF), the targets, and the counts. The
  * objects are linked into one. The maps below are weak, so each becomes one map.
+ *
+ * Programs for rare events read a pointer in the current task, or in a tracepoint's argument, with
+ * BPF_CORE_READ(). For a direct load of such a pointer, the verifier of Linux 6.12 searches all
+ * kernel types, which takes longer than the rest of most programs.
  */
 #ifndef PFSTAT_BPF_COMMON_H
 #define PFSTAT_BPF_COMMON_H

@@ -29,9 +29,10 @@ static __always_inline __u32 advice_of(unsigned long vm_flags)
  */
 static __always_inline bool is_of_current(const struct vm_area_struct *vma)
 {
+	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
 	const struct mm_struct *mm = vma->vm_mm;
 
-	return mm == bpf_get_current_task_btf()->mm || !mm->mm_users.counter;
+	return mm == BPF_CORE_READ(task, mm) || !mm->mm_users.counter;
 }
 
 SEC("fentry/uprobe_munmap")

@@ -25,16 +25,11 @@ static __always_inline int fault_met(__u8 note)
 	return 0;
 }
 
-#define NOTING(program, function, note)  \
-	SEC("fentry/" function)          \
-	int BPF_PROG(program)            \
-	{                                \
-		return fault_met(note);  \
-	}                                \
-	SEC("kprobe.multi/" function)    \
-	int BPF_KPROBE(program##_kprobe) \
-	{                                \
-		return fault_met(note);  \
+#define NOTING(program, function, note) \
+	SEC("fentry/" function)         \
+	int BPF_PROG(program)           \
+	{                               \
+		return fault_met(note); \
 	}
 
 NOTING(on_access, "ptep_set_access_flags", PFSTAT_NOTE_PRESENT)
@@ -43,6 +38,12 @@ NOTING(on_migration, "migration_entry_wait", PFSTAT_NOTE_MIGRATION)
 NOTING(on_huge_migration, "pmd_migration_entry_wait", PFSTAT_NOTE_MIGRATION)
 NOTING(on_userfault_wait, "handle_userfault", PFSTAT_NOTE_USERFAULT)
 
+SEC("kprobe.multi/ptep_set_access_flags")
+int BPF_KPROBE(on_access_kprobe)
+{
+	return fault_met(PFSTAT_NOTE_PRESENT);
+}
+
 static __always_inline int numa_fault(int flags)
 {
 	return fault_met(flags & TNF_MIGRATED ? PFSTAT_NOTE_NUMA_MOVED : PFSTAT_NOTE_NUMA_STAYED);
@@ -50,12 +51,6 @@ static __always_inline int numa_fault(int flags)
 
 SEC("fentry/task_numa_fault")
 int BPF_PROG(on_numa_fault, int cpu_pid, int node, int pages, int flags)
-{
-	return numa_fault(flags);
-}
-
-SEC("kprobe.multi/task_numa_fault")
-int BPF_KPROBE(on_numa_fault_kprobe, int cpu_pid, int node, int pages, int flags)
 {
 	return numa_fault(flags);
 }
@@ -78,8 +73,18 @@ int BPF_PROG(on_huge_write)
 	return huge_page_is_written();
 }
 
-SEC("kprobe.multi/do_huge_pmd_wp_page")
-int BPF_KPROBE(on_huge_write_kprobe)
+/* On many kernels this program replaces the others except on_access. The cookie is the note. */
+SEC("kprobe.multi")
+int BPF_KPROBE(on_note, int cpu_pid, int node, int pages, int flags)
 {
-	return huge_page_is_written();
+	const __u64 note = bpf_get_attach_cookie(ctx);
+
+	switch (note) {
+	case PFSTAT_NOTE_NUMA_STAYED:
+		return numa_fault(flags);
+	case PFSTAT_NOTE_READ_ONLY:
+		return huge_page_is_written();
+	default:
+		return fault_met(note);
+	}
 }

@@ -20,7 +20,7 @@ struct scan_control {
 static __always_inline __u32 removal_reason(void)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
-	const __u64 state = (__u64)task->reclaim_state;
+	const __u64 state = (__u64)BPF_CORE_READ(task, reclaim_state);
 	const struct scan_control *scan =
 		(const void *)(state - bpf_core_field_offset(struct scan_control, reclaim_state));
 

@@ -72,11 +72,15 @@ static __always_inline bool rss_of_percpu(const struct mm_struct___percpu *mm, _
 {
 	struct rss_sum sum = {
 		.counters = {
-			mm->rss_stat[0].counters, mm->rss_stat[1].counters,
-			mm->rss_stat[2].counters, mm->rss_stat[3].counters,
+			BPF_CORE_READ(mm, rss_stat[0].counters),
+			BPF_CORE_READ(mm, rss_stat[1].counters),
+			BPF_CORE_READ(mm, rss_stat[2].counters),
+			BPF_CORE_READ(mm, rss_stat[3].counters),
 		},
-		.pages = mm->rss_stat[0].count + mm->rss_stat[1].count +
-			 mm->rss_stat[2].count + mm->rss_stat[3].count,
+		.pages = BPF_CORE_READ(mm, rss_stat[0].count) +
+			 BPF_CORE_READ(mm, rss_stat[1].count) +
+			 BPF_CORE_READ(mm, rss_stat[2].count) +
+			 BPF_CORE_READ(mm, rss_stat[3].count),
 	};
 
 	/* A CPU beyond the possible ones: their numbers have gaps. */

@@ -47,7 +47,8 @@ struct mm_struct___tables {
 static __always_inline void fork_send(const struct task_struct *parent,
 				      const struct task_struct *child)
 {
-	const struct mm_struct___tables *mm = (const void *)child->mm;
+	const struct mm_struct *own = BPF_CORE_READ(child, mm);
+	const struct mm_struct___tables *mm = (const void *)own;
 	struct pfstat_fork event = {
 		.event = {
 			.type = PFSTAT_EVENT_FORK,
@@ -59,9 +60,9 @@ static __always_inline void fork_send(const struct task_struct *parent,
 		.child = child->pid,
 	};
 
-	if (!mm || child->mm == parent->mm)
+	if (!own || own == BPF_CORE_READ(parent, mm))
 		return;
-	if (rss_of(child->mm, &event.pages))
+	if (rss_of(own, &event.pages))
 		event.event.flags |= PFSTAT_FORK_PAGES;
 	event.table_bytes = BPF_CORE_READ(mm, pgtables_bytes.counter);
 	event_send(&event, sizeof(event));

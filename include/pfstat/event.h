@@ -77,7 +77,8 @@ struct pfstat_event {
 #define PFSTAT_OFF_CPU_PREEMPTED 0x1 /* the thread was runnable all the time */
 #define PFSTAT_OFF_CPU_IOWAIT	 0x2 /* the thread called io_schedule() */
 #define PFSTAT_OFF_CPU_WOKEN	 0x4 /* woken_ns is known */
-#define PFSTAT_OFF_CPU_ASLEEP	 0x8 /* perf: the thread slept, state and iowait are not known */
+/* perf: the thread slept, the state is not known, and iowait only with a kernel stack */
+#define PFSTAT_OFF_CPU_ASLEEP 0x8
 /* The CPU on which the thread runs again. If neither: not known */
 #define PFSTAT_OFF_CPU_AFTER_IDLE 0x10 /* was idle right before */
 #define PFSTAT_OFF_CPU_AFTER_TASK 0x20 /* ran another task right before */
@@ -480,10 +481,12 @@ struct pfstat_reclaim {
 
 /* pfstat_wait.event.flags */
 #define PFSTAT_WAIT_NAMED 0x1 /* `functions` is valid, else `ips` */
+#define PFSTAT_WAIT_OWN	  0x2 /* the thread may have waited for its own read */
 
 /*
- * The kernel stack of a target's thread that goes to sleep in a page fault. eBPF sends addresses,
- * and pfdrive replaces them by names when it reads the event.
+ * The kernel stack of a target's thread that goes to sleep in a page fault. eBPF and perf send
+ * addresses, and pfdrive replaces them by names when it reads the event. eBPF sends none for a wait
+ * for the thread's own read.
  */
 struct pfstat_wait {
 	struct pfstat_event event;
@@ -510,13 +513,17 @@ struct pfstat_symbol_query {
 
 /*
  * The state of a file mapping: when the kernel removes pages from it, for the last time when the
- * mapping ends, or when the recording ends. event.ns: this moment. event.flags: 0.
+ * mapping ends, or when the recording ends. With perf: when pfdrive looked at the process. event.ns:
+ * this moment. event.flags: 0.
  */
+#define PFSTAT_MAPPING_UNKNOWN 0xffffffffU
+
 struct pfstat_mapping {
 	struct pfstat_event event;
 	__u64 address;
 	__u64 bytes;
-	__u32 advice;	 /* MADV_NORMAL, MADV_RANDOM or MADV_SEQUENTIAL */
+	__u32 advice; /* MADV_NORMAL, MADV_RANDOM or MADV_SEQUENTIAL */
+	/* Both are PFSTAT_MAPPING_UNKNOWN with perf. */
 	__u32 ra_pages;	 /* the most that a read-ahead on the open file reads, 0 if none */
 	__u32 mmap_miss; /* from a certain number of misses on, the kernel reads only one page */
 	__u32 reserved;

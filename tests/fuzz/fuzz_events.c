@@ -222,8 +222,14 @@ static void stream_print(struct fuzz_stream *stream, enum report_format format, 
 	struct run_counters counters;
 	struct report report;
 	const struct figure_source source = { &report, stream->analysis };
-	const struct html_page page = { &report, "run.pfs", stream->figures.drawings, no_svgs,
-					FIGURES_NR };
+	struct group *stacks;
+	struct html_page page = {
+		.report = &report,
+		.recording = "run.pfs",
+		.drawings = stream->figures.drawings,
+		.svgs = no_svgs,
+		.nr = FIGURES_NR,
+	};
 
 	run_counters_init(&counters);
 	report_init(&report);
@@ -232,8 +238,13 @@ static void stream_print(struct fuzz_stream *stream, enum report_format format, 
 	report.groups.by = by;
 	report.slowest.wanted = SLOWEST;
 	if (report_fill(&report, stream->analysis, &counters) ||
-	    figures_draw(&stream->figures, &source) || html_print_report(out, &page))
+	    figures_draw(&stream->figures, &source) ||
+	    analysis_groups(stream->analysis, GROUP_BY_STACK, &stacks, &page.nr_stacks))
 		abort();
+	page.stacks = stacks;
+	if (html_print_report(out, &page))
+		abort();
+	free(stacks);
 	if (report_format_has_faults(format) ?
 		    fault_stream_end(&stream->faults, &report, counters.start_ns) :
 		    print_report(out, format, &report, 1))
@@ -246,7 +257,8 @@ static void fuzz_stream(const uint8_t *data, size_t size)
 {
 	const enum group_by by = data[0] / 16 % NR_GROUP_BY;
 	const enum report_format format = data[1] % NR_REPORT_FORMATS;
-	struct fuzz_stream stream = { .analysis = analysis_new(true, 4096, 1U << by) };
+	const unsigned int groups = 1U << by | 1U << GROUP_BY_STACK;
+	struct fuzz_stream stream = { .analysis = analysis_new(true, 4096, groups) };
 	struct reorder_queue queue = { 0 };
 	static FILE *nowhere;
 	uint64_t before = 0;

@@ -280,7 +280,7 @@ def perf(command, count, name):
     pathlib.Path(name).unlink(missing_ok=True)
 
 
-def perf_record(pid):
+def perf_record(*options):
     data = SCRATCH / "perf.data"
 
     def count():
@@ -290,8 +290,8 @@ def perf_record(pid):
             first_line = said.stderr.partition("\n")[0]
             raise Absent(f"perf script: {first_line}")
         return said.stdout.count("page-faults")
-    return perf(["perf", "record", "-q", "-m", "16M", "-e", "page-faults", "-c", "1", "-d", "-p",
-                 str(pid), "-o", data], count, data)
+    return lambda pid: perf(["perf", "record", "-q", "-m", "16M", "-e", "page-faults", "-c", "1",
+                             "-d", *options, "-p", str(pid), "-o", data], count, data)
 
 
 def perf_trace(pid):
@@ -309,15 +309,15 @@ def perf_trace(pid):
 NOTED = re.compile(r"(\d+) (?:faults|file operation calls) recorded, (\d+) (?:samples )?lost")
 
 
-def without_module(source, is_attached, stopped, calls=True):
+def without_module(source, is_attached, stopped, calls=True, options=()):
     """pfdrive without the module. stopped: it reads the buffers after the run. calls: pfdrive
     states the fault count."""
     @contextlib.contextmanager
     def attached(pid):
         seen, output = {}, []
         rmmod()
-        command = [BUILD / "pfdrive", "record", "--source", source, "--ring-size", "16M", "-p",
-                   str(pid), *STORED]
+        command = [BUILD / "pfdrive", "record", "--source", source, "--ring-size", "16M",
+                   *options, "-p", str(pid), *STORED]
 
         def is_ready(_, pfdrive_pid):
             if not is_attached(pfdrive_pid):
@@ -347,8 +347,8 @@ def is_pinned(_):
     return any(pathlib.Path("/sys/fs/bpf/pfstat").glob("*"))
 
 
-def by_perf(stopped=False):
-    return without_module("perf", has_events, stopped)
+def by_perf(*options, stopped=False):
+    return without_module("perf", has_events, stopped, options=options)
 
 
 def by_ebpf(stopped=False, calls=True):
@@ -389,13 +389,17 @@ ROWS = {
                             by_ebpf(stopped=True, calls=False), 1, "bare-anon"),
     "perf-source": Row("all of pfdrive record --source perf", "each", by_perf()),
     "perf-source-thread": Row("the same, read after the run", "each", by_perf(stopped=True)),
-    "perf-record": Row("perf record -e page-faults -c 1 -d", "none", perf_record),
+    "perf-source-stacks": Row("the same with --stacks, read after the run", "each",
+                              by_perf("--stacks", stopped=True)),
+    "perf-record": Row("perf record -e page-faults -c 1 -d", "none", perf_record()),
+    "perf-record-g": Row("the same with -g", "none", perf_record("-g")),
     "perf-trace": Row("perf trace -F all", "none", perf_trace),
 }
 
 # These must report every fault. A peer may lose some, and the peer's row states this.
 EXACT = ("pfstat", "pfdrive", "pfdrive-file", "pfdrive-ebpf", "pfdrive-ebpf-file", "pfstat-around",
-         "fentry", "ebpf", "ebpf-thread", "perf-source", "perf-source-thread")
+         "fentry", "ebpf", "ebpf-thread", "perf-source", "perf-source-thread",
+         "perf-source-stacks")
 
 # Rows with the same faults as pfstat's.
 WITHOUT_AROUND = [name for name, row in ROWS.items() if row.bare == "bare"]

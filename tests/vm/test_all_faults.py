@@ -461,7 +461,7 @@ def test_a_page_that_is_read_from_swap_outside_of_a_fault_is_no_fault():
 def test_module_and_ebpf_count_the_same(program, file):
     command = [pfstat.BUILD / "workload", *(file if word == "FILE" else word
                                             for word in PROGRAMS[program])]
-    counted(*command)       # now the program's pages are in the page cache
+    pfstat.run(*command)    # now the program's pages are in the page cache
     by_module = counted(*command)
     with ebpf_must_count():
         by_ebpf = counted(*command)

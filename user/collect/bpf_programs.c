@@ -91,6 +91,23 @@ static const char *const of_faults[] = {
 	"on_userfault_wait",  "on_numa_fault", "on_huge_write",
 };
 
+/*
+ * on_note replaces those of them that only rare faults run, and gets the note as its cookie. An
+ * fentry program's attachment goes through all functions of the kernel, and its detachment waits
+ * for a grace period. on_note does both once, but each run of it takes longer.
+ */
+static const struct {
+	const char *program;
+	uint64_t note;
+} of_note[] = {
+	{ "on_huge_access", PFSTAT_NOTE_PRESENT },
+	{ "on_migration", PFSTAT_NOTE_MIGRATION },
+	{ "on_huge_migration", PFSTAT_NOTE_MIGRATION },
+	{ "on_userfault_wait", PFSTAT_NOTE_USERFAULT },
+	{ "on_numa_fault", PFSTAT_NOTE_NUMA_STAYED },
+	{ "on_huge_write", PFSTAT_NOTE_READ_ONLY },
+};
+
 /* One of them, by the kernel. Without it, the queue of a handler of userfaultfd is not known. */
 static const char *const of_handlers[] = { "on_userfault_read", "on_userfault_read_iter" };
 
@@ -122,12 +139,6 @@ static const struct {
 	{ "on_new_shared_page", "on_new_shared_page_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_huge_page", "on_huge_page_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_access", "on_access_kprobe", INSTEAD_IF_PREEMPTED },
-	{ "on_huge_access", "on_huge_access_kprobe", INSTEAD_IF_PREEMPTED },
-	{ "on_migration", "on_migration_kprobe", INSTEAD_IF_PREEMPTED },
-	{ "on_huge_migration", "on_huge_migration_kprobe", INSTEAD_IF_PREEMPTED },
-	{ "on_userfault_wait", "on_userfault_wait_kprobe", INSTEAD_IF_PREEMPTED },
-	{ "on_numa_fault", "on_numa_fault_kprobe", INSTEAD_IF_PREEMPTED },
-	{ "on_huge_write", "on_huge_write_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_call_fault", "on_call_fault_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_call_fault_done", "on_call_fault_done_kprobe", INSTEAD_IF_PREEMPTED },
 	{ "on_call_map_pages", "on_call_map_pages_kprobe", INSTEAD_IF_PREEMPTED },
@@ -309,6 +320,41 @@ static bool hooks_has_graph_probes(const struct hook_search *search)
 	       bpf_targets_symbol(search->targets, PFSTAT_KERNEL_RDONLY_CAST);
 }
 
+/*
+ * Probes of several functions exist since v5.18. On a kernel that makes them of function-graph
+ * tracing, they would start it for all threads, which then take longer at each switch.
+ */
+static bool hooks_can_note(const struct hook_search *search)
+{
+	return bpf_targets_has_function(search->targets, "register_fprobe_ips") &&
+	       (!bpf_targets_has_function(search->targets, "fprobe_return") ||
+		(hooks_kernel_preempts_itself() && hooks_has_graph_probes(search)));
+}
+
+/* After the programs that on_note replaces were chosen. */
+static int hooks_choose_note(const struct hook_search *search, uint32_t *notes)
+{
+	const bool possible = hooks_can_note(search);
+	struct bpf_program *program;
+	size_t i;
+	int err = 0;
+
+	*notes = 0;
+	for (i = 0; i < ARRAY_SIZE(of_note) && possible && !err; i++) {
+		program = bpf_object__find_program_by_name(search->object, of_note[i].program);
+		if (!program)
+			return -ENOENT;
+		if (!bpf_program__autoload(program))
+			continue;
+		*notes |= 1U << i;
+		err = bpf_program__set_autoload(program, false);
+	}
+	program = bpf_object__find_program_by_name(search->object, "on_note");
+	if (!program)
+		return -ENOENT;
+	return err ? err : bpf_program__set_autoload(program, *notes);
+}
+
 static int hooks_choose_doubles(struct hook_search *search)
 {
 	const bool preempts = hooks_kernel_preempts_itself();
@@ -333,7 +379,31 @@ static int hooks_choose_doubles(struct hook_search *search)
 	return err;
 }
 
-/* NULL and errno 0: not a kprobe.multi program. */
+/* @notes: indices in of_note */
+static struct bpf_link *hooks_attach_note(const struct bpf_object *object,
+					  const struct bpf_program *program, uint32_t notes)
+{
+	const char *functions[ARRAY_SIZE(of_note)];
+	__u64 cookies[ARRAY_SIZE(of_note)];
+	struct bpf_kprobe_multi_opts options = {
+		.sz = sizeof(options),
+		.syms = functions,
+		.cookies = cookies,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(of_note); i++) {
+		if (!(notes & 1U << i))
+			continue;
+		functions[options.cnt] =
+			bpf_targets_name(bpf_object__find_program_by_name(object,
+									  of_note[i].program));
+		cookies[options.cnt++] = of_note[i].note;
+	}
+	return bpf_program__attach_kprobe_multi_opts(program, NULL, &options);
+}
+
+/* NULL and errno 0: not a kprobe.multi program for one function. */
 static struct bpf_link *hooks_attach_program(const struct bpf_program *program)
 {
 	const char *name = bpf_targets_name(program);
@@ -351,7 +421,7 @@ static struct bpf_link *hooks_attach_program(const struct bpf_program *program)
 	return bpf_program__attach_kprobe_multi_opts(program, NULL, &options);
 }
 
-int bpf_programs_attach(const struct bpf_object_skeleton *skeleton)
+int bpf_programs_attach(const struct bpf_object_skeleton *skeleton, uint32_t notes)
 {
 	const struct bpf_program *program;
 	struct bpf_link *link;
@@ -361,7 +431,9 @@ int bpf_programs_attach(const struct bpf_object_skeleton *skeleton)
 		program = *skeleton->progs[i].prog;
 		if (!bpf_program__autoload(program))
 			continue;
-		link = hooks_attach_program(program);
+		link = strcmp(bpf_program__name(program), "on_note") ?
+			       hooks_attach_program(program) :
+			       hooks_attach_note(*skeleton->obj, program, notes);
 		if (link)
 			*skeleton->progs[i].link = link;
 		else if (errno)
@@ -439,7 +511,7 @@ int bpf_programs_read_skipped(const struct bpf_object *object, uint64_t *skipped
 }
 
 int bpf_programs_choose(struct bpf_object *object, const struct bpf_targets *targets,
-			uint32_t without, uint32_t *hooks)
+			uint32_t without, uint32_t *hooks, uint32_t *notes)
 {
 	struct hook_search search = { .object = object, .targets = targets, .missing = without };
 	int err = hooks_find_missing(&search);
@@ -448,6 +520,8 @@ int bpf_programs_choose(struct bpf_object *object, const struct bpf_targets *tar
 		err = hooks_leave_out(object, search.missing);
 	if (!err)
 		err = hooks_choose_of_faults(&search);
+	if (!err)
+		err = hooks_choose_note(&search, notes);
 	if (!err)
 		err = hooks_choose_of_handlers(&search);
 	if (!err)

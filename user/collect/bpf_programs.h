@@ -16,7 +16,6 @@
 #include <pfstat/event.h>
 
 #include "model/counters.h"
-#include "util/hash.h"
 #include "util/why.h"
 
 struct bpf_targets;
@@ -24,10 +23,10 @@ struct bpf_targets;
 /*
  * The object is opened and not yet loaded. Leaves out the programs for the hooks in `without` (1 <<
  * enum bpf_hook), for hooks the kernel lacks, and for hooks that are useless without a missing one.
- * Sets *hooks to the rest. Returns 0 or a negative errno.
+ * Sets *hooks to the rest, and *notes for bpf_programs_attach(). Returns 0 or a negative errno.
  */
 int bpf_programs_choose(struct bpf_object *object, const struct bpf_targets *targets,
-			uint32_t without, uint32_t *hooks);
+			uint32_t without, uint32_t *hooks, uint32_t *notes);
 
 /*
  * Also loads the programs that record calls. -EOPNOTSUPP: the kernel lacks the function for one. 0
@@ -36,7 +35,7 @@ int bpf_programs_choose(struct bpf_object *object, const struct bpf_targets *tar
 int bpf_programs_choose_records(struct bpf_object *object, const struct bpf_targets *targets);
 
 /* Attaches the loaded kprobe.multi programs. 0 or a negative errno. */
-int bpf_programs_attach(const struct bpf_object_skeleton *skeleton);
+int bpf_programs_attach(const struct bpf_object_skeleton *skeleton, uint32_t notes);
 
 /* Events that were lost because the kernel left out a program so far. 0 or a negative errno. */
 int bpf_programs_read_skipped(const struct bpf_object *object, uint64_t *skipped);
@@ -61,30 +60,6 @@ int bpf_counters_read_swap(int pairs, int names, struct run_counters *counters);
 
 /* The key behind `before` (NULL: the first). 1, 0 when there is none, or a negative errno. */
 int bpf_counters_next_key(int fd, const void *before, void *key);
-
-/*
- * Names the addresses in kernel stacks. The kernel itself looks them up, in an eBPF program that
- * pfdrive runs once per address, so no symbol table is read and no privilege is needed.
- */
-
-/* All zero but the program is empty. */
-struct kernel_symbols {
-	int program; /* find_symbol descriptor */
-	struct hash names;
-	struct hash stacks;
-	bool incomplete;	  /* the last stack: the kernel did not answer */
-	struct pfstat_wait named; /* the event returned last */
-};
-
-void kernel_symbols_exit(struct kernel_symbols *symbols);
-
-/*
- * Returns the event. If it is a kernel stack, returns a copy with function names, valid until the
- * next call. The copy omits eBPF and scheduler functions, and all callers of handle_mm_fault(). An
- * address without a name has none in the copy either.
- */
-const struct pfstat_event *kernel_symbols_apply(struct kernel_symbols *symbols,
-						const struct pfstat_event *event);
 
 /* The reasons for which eBPF cannot measure, with their remedies. */
 

@@ -30,6 +30,7 @@ static const struct kernel_symbol named[] = {
 	{ .name = "local_interrupt_disable_state", .kind = BTF_KIND_VAR },
 	{ .name = "fprobe_return", .kind = BTF_KIND_FUNC },
 	{ .name = "register_ftrace_direct", .kind = BTF_KIND_FUNC },
+	{ .name = "register_fprobe_ips", .kind = BTF_KIND_FUNC },
 	{ .name = "bpf_task_pt_regs", .kind = BTF_KIND_FUNC },
 	{ .name = "vm_area_struct", .kind = BTF_KIND_STRUCT },
 	{ .name = "vm_fault", .kind = BTF_KIND_STRUCT },

@@ -25,6 +25,7 @@
 #include "collect/bpf_records.h"
 #include "collect/bpf_targets.h"
 #include "collect/events.h"
+#include "collect/kernel_symbols.h"
 #include "collect/kernel_types.h"
 #include "collect/pins_lock.h"
 #include "pfstat.skel.h"
@@ -61,6 +62,7 @@ struct events {
 	uint64_t forgotten;	    /* among these, dropped */
 	struct run_counters before; /* counts for the dropped events */
 	uint32_t hooks;
+	uint32_t notes; /* see bpf_programs_attach() */
 	struct bpf_pins pins;
 	struct kernel_symbols symbols;
 	uint64_t skipped; /* when the programs were stopped */
@@ -163,7 +165,8 @@ static int events_configure(struct events *events, const struct events_options *
 		err = bpf_records_configure(bpf, targets, options->record_bytes);
 	/* Chooses second copies of all programs to be loaded. */
 	if (!err)
-		err = bpf_programs_choose(bpf->obj, targets, without, &events->hooks);
+		err = bpf_programs_choose(bpf->obj, targets, without, &events->hooks,
+					  &events->notes);
 	if (!err)
 		err = events_size_swap_maps(bpf, events->hooks & 1U << HOOK_SWAP_IO);
 	if (err)
@@ -248,6 +251,19 @@ static int events_load_object(struct events *events, const struct events_options
 	return err;
 }
 
+/* A kernel_symbols_lookup: the kernel's own table, which find_symbol() in bpf/ queries. */
+static bool events_find_symbol(void *context, struct pfstat_symbol_query *query)
+{
+	const struct events *events = context;
+	struct bpf_test_run_opts run = {
+		.sz = sizeof(run),
+		.ctx_in = query,
+		.ctx_size_in = sizeof(*query),
+	};
+
+	return !bpf_prog_test_run_opts(bpf_program__fd(events->bpf->progs.find_symbol), &run);
+}
+
 static int events_load(struct events *events, const struct events_options *options,
 		       const char **step)
 {
@@ -267,7 +283,8 @@ static int events_load(struct events *events, const struct events_options *optio
 	 */
 	if (!events->bpf->bss)
 		return -ENOMEM;
-	events->symbols.program = bpf_program__fd(events->bpf->progs.find_symbol);
+	events->symbols.lookup = events_find_symbol;
+	events->symbols.context = events;
 	events_touch_shared(events->bpf);
 	return 0;
 }
@@ -382,7 +399,7 @@ int events_attach(struct events *events, struct why *why)
 	int err = bpf_targets_attach(events->bpf->skeleton);
 
 	if (!err)
-		err = bpf_programs_attach(events->bpf->skeleton);
+		err = bpf_programs_attach(events->bpf->skeleton, events->notes);
 	if (err) {
 		bpf_explain("attach the eBPF programs", err, why);
 		return err;

@@ -379,7 +379,7 @@ static int dump(const struct plan *plan, char *const *argv)
 		events_close(events);
 		return err;
 	}
-	err = child_hold(&command, argv);
+	err = child_hold(&command, argv, NULL);
 	if (!err)
 		err = watch(events, &command, plan, &status);
 	if (!err)
