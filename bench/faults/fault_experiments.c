@@ -93,41 +93,52 @@ int fault_experiment_order(const struct pattern *pattern, uint32_t **order, uint
 	return err;
 }
 
-int fault_counts_simulate(struct fault_counts *counts, const struct readahead_rule_options *options,
-			  const uint32_t *order, uint64_t pages)
+/* The first access to a page in a mapping without advice. */
+static enum fault_class simulate_fault(const struct readahead_rule *rule, struct cached_file *file,
+				       struct readahead_state *state, uint64_t page)
+{
+	const struct readahead_access access = { .page = page, .end = file->pages };
+	const enum fault_class class = readahead_rule_fault(rule, file, state, &access);
+
+	if (class == FAULT_READAHEAD)
+		readahead_rule_retry(rule, state);
+	return class;
+}
+
+int fault_counts_simulate(struct fault_counts *counts, const struct readahead_rule *rule,
+			  uint64_t file_pages, bool warm, const uint32_t *order, uint64_t pages)
 {
 	uint64_t classes[NR_FAULT_CLASSES] = { 0 };
-	struct readahead_rule rule;
-	const int err = readahead_rule_open(&rule, options);
+	struct readahead_state state = { 0 };
+	struct cached_file file;
 	uint64_t i;
+	int err;
 
-	if (err)
-		return err;
+	cached_file_open(&file, file_pages);
 	for (i = 0; i < pages; i++)
-		classes[readahead_rule_fault(&rule, order[i])]++;
-	readahead_rule_close(&rule);
+		classes[warm ? FAULT_LONG : simulate_fault(rule, &file, &state, order[i])]++;
+	err = file.err;
+	cached_file_close(&file);
 	*counts = (struct fault_counts){
 		.disk = classes[FAULT_DISK] + classes[FAULT_READAHEAD],
 		.marks = classes[FAULT_READAHEAD],
 		.longs = classes[FAULT_LONG],
 	};
-	return 0;
+	return err;
 }
 
 int fault_run_simulate(const struct fault_run *run, struct fault_counts *counts)
 {
 	const struct environment *e = &run->environment;
-	struct readahead_rule_options options = {
-		.pages = fault_pages_of(e->file_bytes, e->page_bytes),
+	const struct readahead_rule rule = {
+		.kernel = readahead_kernel_find(e->kernel),
 		.window = e->readahead_bytes > 0 ? e->readahead_bytes / (int64_t)e->page_bytes : 0,
-		.warm = !strcmp(e->cache, "warm"),
 	};
 	struct pattern pattern;
 	uint32_t *order;
 	uint64_t pages;
 	int err;
 
-	readahead_rule_set_kernel(&options, e->kernel);
 	if (pattern_parse(&pattern, e->pattern))
 		return -EINVAL;
 	pattern.page_bytes = e->page_bytes;
@@ -136,7 +147,8 @@ int fault_run_simulate(const struct fault_run *run, struct fault_counts *counts)
 	err = fault_experiment_order(&pattern, &order, &pages);
 	if (err)
 		return err;
-	err = fault_counts_simulate(counts, &options, order, pages);
+	err = fault_counts_simulate(counts, &rule, fault_pages_of(e->file_bytes, e->page_bytes),
+				    !strcmp(e->cache, "warm"), order, pages);
 	free(order);
 	return err;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bench/faults/readahead_rule.h"
+#include "analyze/prediction/prediction.h"
 #include "model/environment.h"
 #include "workload/pattern.h"
 
@@ -54,9 +54,12 @@ int fault_run_load(struct fault_run *run, const char *folder, const char *name);
  */
 int fault_run_simulate(const struct fault_run *run, struct fault_counts *counts);
 
-/* Counts for pages first accessed in this order. -ENOMEM */
-int fault_counts_simulate(struct fault_counts *counts, const struct readahead_rule_options *options,
-			  const uint32_t *order, uint64_t pages);
+/*
+ * Counts for pages of a file first accessed in this order, without fault-around. @warm: all pages
+ * are in the cache. -ENOMEM
+ */
+int fault_counts_simulate(struct fault_counts *counts, const struct readahead_rule *rule,
+			  uint64_t file_pages, bool warm, const uint32_t *order, uint64_t pages);
 
 /* The order in which a fitted pattern first accesses the pages: free it. -ENOMEM */
 int fault_experiment_order(const struct pattern *pattern, uint32_t **order, uint64_t *pages);

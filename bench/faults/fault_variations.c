@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Each run in a variation is a page order, which readahead_rule.h simulates. */
+/* Each run in a variation is a page order, which analyze/prediction/prediction.h simulates. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "bench/faults/fault_experiments.h"
 #include "bench/faults/fault_variations.h"
+#include "util/bitmap.h"
 #include "util/random.h"
 
 #define KIB_128 32U /* pages */
@@ -116,8 +117,8 @@ static uint64_t variation_runs(enum fault_order order)
 
 int fault_variation_run(struct fault_variation *variation, const char *kernel)
 {
-	struct readahead_rule_options options = {
-		.pages = STUDY_PAGES,
+	const struct readahead_rule rule = {
+		.kernel = readahead_kernel_find(kernel),
 		.window = variation->window,
 		.hits_ignored = variation->hits_ignored,
 	};
@@ -126,14 +127,14 @@ int fault_variation_run(struct fault_variation *variation, const char *kernel)
 	uint64_t pages, run;
 	int err = 0;
 
-	readahead_rule_set_kernel(&options, kernel);
 	for (run = 0; run < variation_runs(variation->order) && !err; run++) {
 		err = order_of_run(variation, run, &order, &pages);
 		if (err)
 			break;
 		/* The study's file was read whole. */
 		if (pages == STUDY_PAGES) {
-			err = fault_counts_simulate(&counts, &options, order, pages);
+			err = fault_counts_simulate(&counts, &rule, STUDY_PAGES, false, order,
+						    pages);
 			if (!err)
 				take_misses(variation, &counts);
 		}
