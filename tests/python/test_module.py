@@ -167,6 +167,90 @@ for path, options in (("/nowhere/run.pfs", {}), ("run.pfs", {"source": "magic"})
 """).splitlines()[0] == "cannot write /nowhere/run.pfs: No such file or directory"
 
 
+class Interpreter:
+    """Python 3.12 as record() sees it. The recorder is a process that writes the recording."""
+
+    def __init__(self, monkeypatch, path, active=False, error=None):
+        self.active, self.error, self.calls = active, error, []
+        monkeypatch.setattr(sys, "activate_stack_trampoline", self.activate, raising=False)
+        monkeypatch.setattr(sys, "deactivate_stack_trampoline", self.deactivate, raising=False)
+        monkeypatch.setattr(sys, "is_stack_trampoline_active", lambda: self.active, raising=False)
+        monkeypatch.setattr("pfstat.recorder.start", self.start)
+        self.path, self.words = path, None
+
+    def start(self, words, _out, messages):
+        self.words = words
+        script = "trap 'exit 0' INT; > \"$0\"; while :; do sleep 0.01; done"
+        return subprocess.Popen(["sh", "-c", script, self.path], stderr=messages)
+
+    def activate(self, backend):
+        if self.error:
+            raise self.error
+        self.active = True
+        self.calls.append(f"on {backend}")
+
+    def deactivate(self):
+        self.active = False
+        self.calls.append("off")
+
+
+@pytest.mark.parametrize("keywords", [{"stacks": True}, {"options": ["--stacks"]},
+                                      {"stacks": True, "options": ["--stacks"]}])
+def test_python_functions_have_names_in_call_paths_during_the_block(keywords, monkeypatch,
+                                                                    tmp_path):
+    python = Interpreter(monkeypatch, tmp_path / "run.pfs")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pfstat.record(tmp_path / "run.pfs", **keywords):
+            assert python.active and python.calls == ["on perf"]
+    assert python.calls == ["on perf", "off"]
+    assert python.words.count("--stacks") == 1
+
+
+def test_without_stacks_the_trampoline_stays_off(monkeypatch, tmp_path):
+    python = Interpreter(monkeypatch, tmp_path / "run.pfs")
+    with pfstat.record(tmp_path / "run.pfs"):
+        pass
+    assert not python.calls and "--stacks" not in python.words
+
+
+def test_a_trampoline_that_was_on_stays_on(monkeypatch, tmp_path):
+    """As with python3 -X perf."""
+    python = Interpreter(monkeypatch, tmp_path / "run.pfs", active=True)
+    with pfstat.record(tmp_path / "run.pfs", stacks=True):
+        pass
+    assert python.active and not python.calls
+
+
+def test_an_error_in_the_block_switches_the_trampoline_off(monkeypatch, tmp_path):
+    python = Interpreter(monkeypatch, tmp_path / "run.pfs")
+    with pytest.raises(KeyError), pfstat.record(tmp_path / "run.pfs", stacks=True):
+        raise KeyError("mine")
+    assert python.calls == ["on perf", "off"]
+
+
+def test_a_recorder_that_fails_switches_the_trampoline_off(monkeypatch, tmp_path):
+    python = Interpreter(monkeypatch, tmp_path / "run.pfs")
+    monkeypatch.setattr("pfstat.recorder.start", lambda _words, _out, messages: subprocess.Popen(
+        ["sh", "-c", "echo pfdrive: no >&2; exit 1"], stderr=messages))
+    with pytest.raises(pfstat.PfdriveError, match="^no$"), \
+            pfstat.record(tmp_path / "run.pfs", stacks=True):
+        pass
+    assert not python.active
+
+
+@pytest.mark.parametrize("missing, sentence", [
+    (True, r"Python 3\.\d+ cannot name Python functions in call paths; use Python 3\.12 or later"),
+    (False, "this Python cannot name Python functions in call paths: not supported here")])
+def test_a_python_without_a_trampoline_says_so(missing, sentence, monkeypatch, tmp_path):
+    Interpreter(monkeypatch, tmp_path / "run.pfs", error=ValueError("not supported here"))
+    if missing:
+        monkeypatch.delattr(sys, "activate_stack_trampoline")
+    with pytest.warns(pfstat.RecordingWarning, match=sentence):
+        with pfstat.record(tmp_path / "run.pfs", stacks=True):
+            pass
+
+
 def cell_of(value, kind):
     """A DataFrame cell as CSV has it."""
     if value is pd.NA or value != value:
@@ -232,7 +316,8 @@ def test_batches_without_a_name_do_not_change_the_table(rows, monkeypatch):
 def type_of(column):
     """The type that Documentation/user/python.rst names."""
     if column.unknown:
-        return {"string": "category", "bool": "boolean", "int64": "Int64"}[column.kind]
+        return {"string": "category", "bool": "boolean", "int64": "Int64",
+                "uint32": "UInt32"}[column.kind]
     return "category" if column.kind == "string" else column.kind
 
 
@@ -243,9 +328,10 @@ def test_the_types_are_the_same_in_all_recordings(made, recorded):
             {column.name: type_of(column) for column in FAULTS}
 
 
-def test_a_row_takes_less_than_150_bytes(tmp_path):
+def test_a_row_takes_less_than_165_bytes(tmp_path):
     """Also if each value is known. Most of the parts of a fault are 0. The first table pays for
-    what does not depend on the rows."""
+    what does not depend on the rows. Arrow gives memory back later, so one of three tables may seem
+    to take more on a busy machine."""
     path = tmp_path / "million.pfs"
     subprocess.run([BUILD / "make_recording", path, "1"], check=True)
     script = """
@@ -254,15 +340,17 @@ import pfstat
 def resident():
     with open("/proc/self/smaps_rollup", encoding="ascii") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("Anonymous:")) << 10
-tables = [pfstat.faults(sys.argv[1])]
-before = resident()
-tables.append(pfstat.faults(sys.argv[1]))
-print(len(tables[1]), resident() - before)
+tables, sizes = [pfstat.faults(sys.argv[1])], []
+for _ in range(3):
+    before = resident()
+    tables.append(pfstat.faults(sys.argv[1]))
+    sizes.append(resident() - before)
+print(len(tables[1]), sorted(sizes)[1])
 """
     rows, size = map(int, subprocess.run([sys.executable, "-c", script, path], check=True,
                                          capture_output=True, text=True).stdout.split())
     assert rows == 1_000_000
-    assert size < 150 * rows
+    assert size < 165 * rows
 
 
 def test_the_verdict_is_that_of_the_report(recorded):

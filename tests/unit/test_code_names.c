@@ -167,17 +167,88 @@ static size_t through_recording(const json_t *symbols)
 	return nr;
 }
 
+/* What the analysis knows of the code at this offset. */
+static const struct code_name *known_of(uint64_t offset)
+{
+	const struct explained fault = { .pid = 1, .ip = MAPPED + offset };
+	const char *object;
+	const struct code_name *name = analysis_code_at(analysis, &fault, &object);
+
+	ck_assert_pstr_eq(object, "/proc/self/exe");
+	return name;
+}
+
+static void check_known(uint64_t offset)
+{
+	const struct code_name *name = known_of(offset);
+
+	ck_assert_pstr_eq(name->symbol, "code_names_find+0x0");
+	ck_assert_pstr_eq(name->function, "code_names_find");
+	ck_assert_ptr_nonnull(strstr(name->source, "user/symbols/code_names.c"));
+	ck_assert_uint_gt(name->line, 0);
+}
+
+/* A name and a line each. Names that come before the items are the same. */
 TEST(test_code_gets_its_names)
 {
+	const uint64_t offset = offset_of((void *)code_names_find);
+	json_t *symbols;
+	uint64_t left_out;
+	uint32_t line;
+
+	add_code("/proc/self/exe", 3);
+	ck_assert_ptr_null(known_of(offset)->symbol);
+	ck_assert_ptr_null(known_of(offset)->source);
+	ck_assert_int_eq(code_names_find(analysis, NULL, true, &symbols, &left_out), 0);
+	ck_assert_uint_eq(json_array_size(symbols), 6);
+	ck_assert_uint_eq(left_out, 0);
+	ck_assert_uint_eq(through_recording(symbols), 6);
+	ck_assert_int_eq(code_names_take(analysis, symbols), 0);
+	check_known(offset);
+	line = known_of(offset)->line;
+	analysis_free(analysis);
+	analysis = analysis_new(false, 4096, 0);
+	ck_assert_int_eq(code_names_take(analysis, symbols), 0);
+	add_map("/proc/self/exe");
+	check_known(offset);
+	ck_assert_uint_eq(known_of(offset)->line, line);
+	ck_assert_ptr_null(known_of(offset + 4096)->symbol);
+	json_decref(symbols);
+	analysis_free(analysis);
+}
+
+TEST(test_lines_are_looked_up_only_if_wanted)
+{
+	const uint64_t offset = offset_of((void *)code_names_find);
 	json_t *symbols;
 	uint64_t left_out;
 
-	add_code("/proc/self/exe", 3);
-	ck_assert_int_eq(code_names_find(analysis, NULL, &symbols, &left_out), 0);
-	ck_assert_uint_eq(json_array_size(symbols), 3);
-	ck_assert_uint_eq(left_out, 0);
-	ck_assert_uint_eq(through_recording(symbols), 3);
+	add_code("/proc/self/exe", 1);
+	ck_assert_int_eq(code_names_find(analysis, NULL, false, &symbols, &left_out), 0);
+	ck_assert_uint_eq(json_array_size(symbols), 1);
+	ck_assert_pstr_eq(known_of(offset)->function, "code_names_find");
+	ck_assert_ptr_null(known_of(offset)->source);
+	json_decref(symbols);
+	analysis_free(analysis);
+}
+
+/* A later pfdrive may write other entries, and a damaged one impossible lines. */
+TEST(test_impossible_lines_are_skipped)
+{
+	json_t *symbols = json_pack("[{ss si ss si} {ss si ss si} {ss si ss sI} {ss si ss}]",
+				    "path", "/proc/self/exe", "offset", 1, "source", "a.c", "line",
+				    0, "path", "/proc/self/exe", "offset", 2, "source", "a.c",
+				    "line", -1, "path", "/proc/self/exe", "offset", 3, "source",
+				    "a.c", "line", (json_int_t)1 << 32, "path", "/proc/self/exe",
+				    "offset", 4, "source", "a.c");
+	uint64_t offset;
+
+	ck_assert_ptr_nonnull(symbols);
+	analysis = analysis_new(false, 4096, 0);
+	add_map("/proc/self/exe");
 	ck_assert_int_eq(code_names_take(analysis, symbols), 0);
+	for (offset = 1; offset < 5; offset++)
+		ck_assert_ptr_null(known_of(offset)->source);
 	json_decref(symbols);
 	analysis_free(analysis);
 }
@@ -185,7 +256,7 @@ TEST(test_code_gets_its_names)
 static size_t find(const char *path, uint64_t nr, json_t **symbols, uint64_t *left_out)
 {
 	add_code(path, nr);
-	ck_assert_int_eq(code_names_find(analysis, NULL, symbols, left_out), 0);
+	ck_assert_int_eq(code_names_find(analysis, NULL, true, symbols, left_out), 0);
 	analysis_free(analysis);
 	return json_array_size(*symbols);
 }
@@ -260,7 +331,7 @@ static json_t *find_jitted(const struct code_files *files)
 	uint64_t left_out;
 
 	add_jitted_fault();
-	ck_assert_int_eq(code_names_find(analysis, files, &symbols, &left_out), 0);
+	ck_assert_int_eq(code_names_find(analysis, files, true, &symbols, &left_out), 0);
 	ck_assert_uint_eq(left_out, 0);
 	return symbols;
 }
@@ -281,6 +352,71 @@ TEST(test_code_of_a_jit_has_the_names_of_its_process)
 	add_jitted_fault();
 	ck_assert_int_eq(code_names_take(analysis, symbols), 0);
 	check_only_name(expected);
+	analysis_free(analysis);
+	json_decref(symbols);
+	unlink(path);
+	code_files_free(files);
+}
+
+/* A caller in JIT code, such as a Python function with CPython's trampoline. */
+static void add_jitted_call(void)
+{
+	const struct pfstat_stack stack = {
+		.event = { .type = PFSTAT_EVENT_STACK,
+			   .size = sizeof(stack),
+			   .pid = getpid(),
+			   .tid = getpid(),
+			   .ns = 99 },
+		.address = 0x1000,
+		.frames = 2,
+		.ips = { 0x1234, JITTED + 0x41 },
+	};
+	const struct pfstat_record record = {
+		.op = PFSTAT_OP_FAULT,
+		.class = PFSTAT_CLASS_LONG,
+		.pid = getpid(),
+		.tid = getpid(),
+		.address = 0x1000,
+		.ip = 0x1234,
+		.start_ns = 100,
+		.duration_ns = 10,
+		.result = PFSTAT_RESULT_LOCKED,
+	};
+
+	analysis = analysis_new(true, 4096, 1U << GROUP_BY_CODE | 1U << GROUP_BY_STACK);
+	add(ITEM_EVENT, &stack.event);
+	add(ITEM_RECORD, &record);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+}
+
+static void check_only_path(const char *expected)
+{
+	struct group *groups;
+	size_t nr;
+
+	ck_assert_int_eq(analysis_groups(analysis, GROUP_BY_STACK, &groups, &nr), 0);
+	ck_assert_uint_eq(nr, 1);
+	ck_assert_pstr_eq(groups[0].name, expected);
+	free(groups);
+}
+
+TEST(test_callers_in_code_of_a_jit_have_names)
+{
+	struct code_files *files = code_files_new();
+	uint64_t left_out;
+	json_t *symbols;
+	char path[64];
+
+	code_files_see_process(files, getpid());
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	write_perf_map(path);
+	add_jitted_call();
+	ck_assert_int_eq(code_names_find(analysis, files, true, &symbols, &left_out), 0);
+	check_only_path("jitted function;0x1234");
+	analysis_free(analysis);
+	add_jitted_call();
+	ck_assert_int_eq(code_names_take(analysis, symbols), 0);
+	check_only_path("jitted function;0x1234");
 	analysis_free(analysis);
 	json_decref(symbols);
 	unlink(path);

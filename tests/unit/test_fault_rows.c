@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runner.h"
+#include "user/print/json_text.h"
 #include "user/print/printers.h"
 
 static const struct explained solved = {
@@ -27,6 +28,28 @@ static const struct explained solved = {
 };
 
 static char *text;
+static bool named; /* the code has a mapping and names */
+
+/* The fault's code is in a file from offset 0x100 on. */
+static void name_code(struct analysis *analysis)
+{
+	static const char path[] = "/bin/program";
+	struct item_map *map = calloc(1, sizeof(*map) + sizeof(path));
+	const struct item item = { .type = ITEM_MAP, .map = map };
+
+	*map = (struct item_map){ .address = 0,
+				  .bytes = 0x1000,
+				  .inode = 9,
+				  .dev = 8,
+				  .pid = 10,
+				  .tid = 10,
+				  .path_bytes = sizeof(path) };
+	strcpy(map->path, path);
+	ck_assert_int_eq(analysis_add(analysis, &item), 0);
+	free(map);
+	ck_assert_int_eq(analysis_name_code(analysis, path, 0x400, "ns::operator++0x1f"), 0);
+	ck_assert_int_eq(analysis_name_line(analysis, path, 0x400, "/src/a,b.c", 77), 0);
+}
 
 /* Prints one fault. */
 static void print(const struct explained *fault, bool json)
@@ -40,6 +63,8 @@ static void print(const struct explained *fault, bool json)
 
 	free(text);
 	out = open_memstream(&text, &length);
+	if (named)
+		name_code(analysis);
 	ck_assert_int_eq(printer->open(&rows, out, analysis), 0);
 	ck_assert_int_eq(printer->fault(rows, fault), 0);
 	ck_assert_int_eq(printer->end(rows, &missing), 0);
@@ -236,4 +261,55 @@ TEST(test_smallest_and_largest_numbers_are_printed_in_full)
 	ck_assert_str_eq(cell("code"), "0");
 	ck_assert_str_eq(cell("page"), "18446744073709551615");
 	ck_assert_str_eq(cell("pid"), "4294967295");
+}
+
+TEST(test_row_has_the_names_of_its_code)
+{
+	struct explained fault = solved;
+	json_t *json;
+
+	named = true;
+	print(&fault, true);
+	json = parsed();
+	ck_assert_str_eq(json_string_value(json_object_get(json, "function")), "ns::operator+");
+	ck_assert_str_eq(json_string_value(json_object_get(json, "object")), "/bin/program");
+	ck_assert_str_eq(json_string_value(json_object_get(json, "source_file")), "/src/a,b.c");
+	ck_assert_int_eq(json_integer_value(json_object_get(json, "line")), 77);
+	json_decref(json);
+	print(&fault, false);
+	ck_assert_ptr_nonnull(strstr(text, ",ns::operator+,/bin/program,\"/src/a,b.c\",77\n"));
+	fault.ip = 0x401;
+	print(&fault, false);
+	ck_assert_str_eq(cell("function"), "");
+	ck_assert_str_eq(cell("object"), "/bin/program");
+	ck_assert_str_eq(cell("source_file"), "");
+	ck_assert_str_eq(cell("line"), "");
+	fault.ip = 0x2000; /* in no mapping */
+	print(&fault, true);
+	json = parsed();
+	check_null(json, "function");
+	check_null(json, "object");
+	check_null(json, "source_file");
+	check_null(json, "line");
+	json_decref(json);
+}
+
+TEST(test_plain_and_odd_names_are_json)
+{
+	static const char *const names[] = { "f", "a\"b\\c", "tab\there", "\303\274", "\377" };
+	static const char *const expected[] = { "f", "a\"b\\c", "tab\there", "\303\274", "?" };
+	char *bytes;
+	size_t i, length;
+	json_t *json;
+	FILE *out;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		out = open_memstream(&bytes, &length);
+		ck_assert_int_eq(json_text_print(out, names[i]), 0);
+		fclose(out);
+		json = json_loads(bytes, JSON_DECODE_ANY, NULL);
+		ck_assert_pstr_eq(json_string_value(json), expected[i]);
+		json_decref(json);
+		free(bytes);
+	}
 }

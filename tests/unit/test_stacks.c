@@ -183,6 +183,33 @@ TEST(test_symbols_name_the_frames)
 	close_stacks();
 }
 
+static int name_jitted(void *context, const struct stack_place *place)
+{
+	(void)context;
+	if (place->path || place->offset == 0x20)
+		return 0;
+	ck_assert_uint_eq(place->offset, 0x2f);
+	return stacks_name_place(stacks, place, place->pid == 8 ? "py::eight:a.py" : "nine+0x1f");
+}
+
+/* A JIT compiler's perf map has names for callers, too. Each process has a map of its own. */
+TEST(test_callers_outside_files_have_the_names_of_their_process)
+{
+	const uint64_t jitted[] = { 0x20, 0x30, 0 };
+	uint64_t eight, nine;
+
+	open_stacks();
+	begin_fault(8, 0x1000, 100, jitted);
+	eight = number_of(8, 0x1000, 105);
+	begin_fault(9, 0x1000, 100, jitted);
+	nine = number_of(9, 0x1000, 105);
+	ck_assert_uint_ne(eight, nine);
+	ck_assert_int_eq(stacks_visit(stacks, name_jitted, NULL), 0);
+	name_is(eight, "py::eight:a.py;0x20");
+	name_is(nine, "nine;0x20");
+	close_stacks();
+}
+
 TEST(test_truncated_stack_is_marked)
 {
 	uint64_t ips[PFSTAT_STACK_FRAMES + 1] = { 0 };

@@ -16,6 +16,8 @@
 
 void function_to_be_found(void);
 
+enum { FUNCTION_LINE = __LINE__ + 3 };
+
 /* Long enough: an address inside belongs to no other function. */
 __attribute__((noinline)) void function_to_be_found(void)
 {
@@ -72,6 +74,47 @@ TEST(test_function_of_this_program_is_found)
 	name = symbols_name(symbols, path, 0, offset + 0x1f);
 	ck_assert_pstr_eq(name, "function_to_be_found+0x1f");
 	free(name);
+	symbols_close(symbols);
+}
+
+TEST(test_instruction_has_its_source_line)
+{
+	struct symbols *symbols;
+	char path[4096], *source;
+	uint64_t offset;
+	uint32_t line = 0;
+
+	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
+	offset = offset_of((void *)function_to_be_found, path);
+	source = symbols_line(symbols, path, 0, offset, &line);
+	ck_assert_ptr_nonnull(source);
+	ck_assert_ptr_nonnull(strstr(source, "tests/unit/test_symbols.c"));
+	/* The line of the name or of the brace. */
+	ck_assert_uint_ge(line, FUNCTION_LINE);
+	ck_assert_uint_le(line, FUNCTION_LINE + 1);
+	free(source);
+	source = symbols_line(symbols, path, 0, offset + 4, &line);
+	ck_assert_ptr_nonnull(source);
+	ck_assert_uint_ge(line, FUNCTION_LINE);
+	ck_assert_uint_le(line, FUNCTION_LINE + 5);
+	free(source);
+	ck_assert_ptr_null(symbols_line(symbols, path, 0, 0, &line));
+	ck_assert_ptr_null(symbols_line(symbols, path, 0, UINT64_MAX, &line));
+	symbols_close(symbols);
+}
+
+/* Without debug information, which Debian does not install with zlib. */
+TEST(test_library_without_debug_information_has_no_lines)
+{
+	struct symbols *symbols;
+	char path[4096];
+	uint64_t offset;
+	uint32_t line;
+
+	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
+	offset = offset_of((void *)deflateInit2_, path);
+	ck_assert_ptr_null(symbols_line(symbols, path, 0, offset, &line));
+	ck_assert_int_eq(symbols_trouble(symbols), 0);
 	symbols_close(symbols);
 }
 
@@ -204,6 +247,7 @@ TEST(test_lookup_contacts_no_server)
 	const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct pollfd poll_server = { .fd = server, .events = POLLIN };
 	struct symbols *symbols;
+	uint32_t line;
 	char url[64];
 
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -216,6 +260,7 @@ TEST(test_lookup_contacts_no_server)
 	setenv("DEBUGINFOD_CACHE_PATH", "/tmp/pfstat-no-cache", 1);
 	ck_assert_int_eq(symbols_open(&symbols, NULL), 0);
 	free(symbols_name(symbols, "/bin/sh", 0, 0x5000)); /* the file itself has no symbols */
+	free(symbols_line(symbols, "/bin/sh", 0, 0x5000, &line));
 	ck_assert_int_eq(poll(&poll_server, 1, 0), 0);
 	symbols_close(symbols);
 	close(server);

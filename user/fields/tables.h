@@ -19,6 +19,7 @@
 	TABLE(cpu_waits)        \
 	TABLE(evictions_pair)   \
 	TABLE(evictions_sum)    \
+	TABLE(exact_reach)      \
 	TABLE(groups)           \
 	TABLE(handler)          \
 	TABLE(ledger)           \

@@ -19,17 +19,17 @@ static const char *shield(const char *text)
 void csv_text(FILE *out, const char *text)
 {
 	if (!strpbrk(text, ",\"\r\n")) {
-		fputs(shield(text), out);
-		fputs(text, out);
+		fputs_unlocked(shield(text), out);
+		fputs_unlocked(text, out);
 		return;
 	}
 	fprintf(out, "\"%s", shield(text));
 	for (; *text; text++) {
 		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
+			putc_unlocked('"', out);
+		putc_unlocked(*text, out);
 	}
-	fputc('"', out);
+	putc_unlocked('"', out);
 }
 
 void csv_text_number(FILE *out, uint64_t number)
@@ -48,7 +48,7 @@ void csv_text_address(FILE *out, uint64_t address)
 {
 	char digits[16], *const end = digits + sizeof(digits), *at = end;
 
-	fputs(address ? "0x" : "0", out);
+	fputs_unlocked(address ? "0x" : "0", out);
 	for (; address; address >>= 4)
 		*--at = "0123456789abcdef"[address & 15];
 	while (at < end)

@@ -43,13 +43,14 @@ static int print_row_cell(FILE *out, const struct field *column, const void *row
 	const char *const quote = json ? "\"" : "";
 
 	if (!cell_is_known(column, row)) {
-		fputs(json ? "null" : "", out);
+		if (json)
+			fputs_unlocked("null", out);
 		return 0;
 	}
 	switch (column->type) {
 	case FIELD_FLAG:
 		if (json) {
-			fputs(field_number(column, row) ? "true" : "false", out);
+			fputs_unlocked(field_number(column, row) ? "true" : "false", out);
 			return 0;
 		}
 		/* fall through */
@@ -58,9 +59,9 @@ static int print_row_cell(FILE *out, const struct field *column, const void *row
 		csv_text_number(out, field_number(column, row));
 		return 0;
 	case FIELD_ADDRESS:
-		fputs(quote, out);
+		fputs_unlocked(quote, out);
 		csv_text_address(out, field_number(column, row));
-		fputs(quote, out);
+		fputs_unlocked(quote, out);
 		return 0;
 	default:
 		if (json)
@@ -70,20 +71,27 @@ static int print_row_cell(FILE *out, const struct field *column, const void *row
 	}
 }
 
+static void print_key(FILE *out, const char *key)
+{
+	putc_unlocked('"', out);
+	fputs_unlocked(key, out);
+	fputs_unlocked("\":", out);
+}
+
 static int print_row(FILE *out, const struct fields *table, const void *row, bool json)
 {
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; !err && i < table->nr; i++) {
+		if (i || json)
+			putc_unlocked(i ? ',' : '{', out);
 		if (json)
-			fprintf(out, "%c\"%s\":", i ? ',' : '{', table->rows[i].key);
-		else if (i)
-			putc_unlocked(',', out);
+			print_key(out, table->rows[i].key);
 		err = print_row_cell(out, &table->rows[i], row, json);
 	}
-	fputs(json ? "}\n" : "\n", out);
-	return err ? err : ferror(out) ? -EIO : 0;
+	fputs_unlocked(json ? "}\n" : "\n", out);
+	return err ? err : ferror_unlocked(out) ? -EIO : 0;
 }
 
 static int print_csv_head(FILE *out, const struct fields *table)
@@ -126,19 +134,20 @@ static void print_columns(FILE *out, const struct fields *table)
 
 /*
  * Logical faults, ordered by end time. File and thread names come from the analysis at fault time.
- * Code names are only known at the end of a recording, so a row has the address.
+ * Code has the names given to the analysis before, see recording_symbols_ahead().
  */
 
 struct fault_row {
 	uint64_t start_ns, duration_ns, address, page, code, read_bytes, calls_ns;
 	uint64_t parts_ns[NR_PARTS];
-	uint32_t pid, tid;
-	const char *thread, *class, *file, *mechanism;
+	uint32_t pid, tid, line;
+	const char *thread, *class, *file, *mechanism, *function, *object, *source_file;
 	bool major, solved, kernel, write, write_known, whole;
 };
 
 FIELD_FUNCTION(bool, fault_write_is_known, fault_row, it->write_known)
 FIELD_FUNCTION(bool, fault_has_file, fault_row, it->file)
+FIELD_FUNCTION(bool, fault_has_line, fault_row, it->source_file)
 
 #define PART_COLUMN(name, spelling, title, rgb, hooks, traits) \
 	FIELD_AS(spelling "_ns", KNOWN, fault_row, parts_ns[PART_##name], title),
@@ -164,6 +173,10 @@ static const struct field fault_columns[] = {
 	FIELD(KNOWN, fault_row, calls_ns, "in file operation calls"),
 	FIELD(FLAG, fault_row, whole, "duration_ns is all of handle_mm_fault()"),
 	FIELD(POINTER, fault_row, mechanism, "the kernel's work in the fault"),
+	FIELD(POINTER, fault_row, function, "the instruction's function"),
+	FIELD(POINTER, fault_row, object, "path of the program or library with the instruction"),
+	FIELD(POINTER, fault_row, source_file, "the instruction's source file"),
+	FIELD(COUNT, fault_row, line, "line in source_file", .known = fault_has_line),
 };
 
 static const struct fields fault_table = FIELDS("faults", NULL, fault_row, fault_columns);
@@ -203,7 +216,18 @@ static bool fault_row_has_part(const struct explained *fault, enum part part)
 {
 	if (part_has(part, PART_OUTSIDE_CALLS) && !fault->whole)
 		return false;
-	return fault->parts_known && (!fault->perf || part_has(part, PART_BY_PERF));
+	return fault->parts_known &&
+	       (!fault->perf || part_has(part, PART_BY_PERF) || fault->parts_ns[part]);
+}
+
+static void fault_row_fill_code(struct fault_row *row, const struct analysis *analysis,
+				const struct explained *fault)
+{
+	const struct code_name *name = analysis_code_at(analysis, fault, &row->object);
+
+	row->function = name->function;
+	row->source_file = name->source;
+	row->line = name->line;
 }
 
 /* perf reports neither whether a fault was a write, nor the end of a failed one. */
@@ -238,6 +262,7 @@ static void fault_row_fill(struct fault_row *row, const struct fault_rows *rows,
 	for (part = 0; part < NR_PARTS; part++)
 		row->parts_ns[part] =
 			ended && fault_row_has_part(fault, part) ? fault->parts_ns[part] : COUNT_NA;
+	fault_row_fill_code(row, rows->analysis, fault);
 }
 
 /* An explain_sink. */

@@ -32,3 +32,8 @@ bool report_format_is_compressed(enum report_format format)
 {
 	return rows[format].bytes == GZIP;
 }
+
+bool report_format_has_code(enum report_format format)
+{
+	return format == REPORT_FAULTS_CSV || format == REPORT_FAULTS_JSONL;
+}

@@ -55,5 +55,7 @@ bool report_format_has_faults(enum report_format format);
 /* The output is not for a terminal. */
 bool report_format_is_binary(enum report_format format);
 bool report_format_is_compressed(enum report_format format);
+/* The format has a row for each fault, with the names of its code. */
+bool report_format_has_code(enum report_format format);
 
 #endif

@@ -31,6 +31,7 @@ struct code_places {
 struct search {
 	struct analysis *analysis;
 	const struct code_files *files;
+	bool lines;
 	struct symbols *symbols;
 	json_t *found;
 	size_t bytes; /* their size as JSON */
@@ -103,6 +104,26 @@ static int look_up(struct search *search, const struct code_place *place)
 	return err;
 }
 
+static int look_up_line(struct search *search, const struct code_place *place)
+{
+	uint32_t line;
+	char *source =
+		symbols_line(search->symbols, place->path, place->inode, place->offset, &line);
+	int err;
+
+	if (!source)
+		return 0;
+	err = analysis_name_line(search->analysis, place->path, place->offset, source, line);
+	if (!err)
+		err = code_names_keep(search,
+				      json_pack("{ss sI ss sI}", "path", place->path, "offset",
+						(json_int_t)place->offset, "source", source, "line",
+						(json_int_t)line));
+	free(source);
+	return err;
+}
+
+/* The lines come after all names, which need less memory and time. */
 static int look_up_all_in_files(struct search *search)
 {
 	const struct code_places *places = &search->in_files;
@@ -113,6 +134,9 @@ static int look_up_all_in_files(struct search *search)
 		qsort(places->list, places->nr, sizeof(*places->list), by_file_and_offset);
 	for (i = 0; i < places->nr && !err; i++)
 		err = look_up(search, &places->list[i]);
+	for (i = 0; search->lines && i < places->nr && !err; i++)
+		if (places->list[i].faults)
+			err = look_up_line(search, &places->list[i]);
 	return err;
 }
 
@@ -179,12 +203,13 @@ static int look_up_all_jitted(struct search *search)
 	return err;
 }
 
-int code_names_find(struct analysis *analysis, const struct code_files *files, json_t **symbols,
-		    uint64_t *left_out)
+int code_names_find(struct analysis *analysis, const struct code_files *files, bool lines,
+		    json_t **symbols, uint64_t *left_out)
 {
 	struct search search = {
 		.analysis = analysis,
 		.files = files,
+		.lines = lines,
 		.found = json_array(),
 	};
 	int err;
@@ -212,7 +237,7 @@ int code_names_find(struct analysis *analysis, const struct code_files *files, j
 int code_names_take(struct analysis *analysis, const json_t *symbols)
 {
 	const char *path, *symbol;
-	json_int_t offset, pid;
+	json_int_t offset, pid, line;
 	json_t *entry;
 	size_t i;
 	int err;
@@ -224,6 +249,10 @@ int code_names_take(struct analysis *analysis, const json_t *symbols)
 		else if (!json_unpack(entry, "{sI sI ss}", "pid", &pid, "address", &offset,
 				      "symbol", &symbol))
 			err = analysis_name_address(analysis, pid, offset, symbol);
+		else if (!json_unpack(entry, "{ss sI ss sI}", "path", &path, "offset", &offset,
+				      "source", &symbol, "line", &line) &&
+			 line > 0 && line <= INT32_MAX)
+			err = analysis_name_line(analysis, path, offset, symbol, line);
 		else
 			continue; /* from another version: no name for this one */
 		if (err)

@@ -6,7 +6,9 @@
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #if __has_include(<libiberty/demangle.h>)
 #include <libiberty/demangle.h>
@@ -22,9 +24,35 @@ struct elf_names {
 	Dwfl_Module *module;
 	elf_debug_opener opener;
 	void *context;
-	bool read; /* at the first look-up: */
+	bool read, lines_read; /* at the first look-up: */
 	struct elf_symbols symbols;
+	struct elf_lines lines;
 };
+
+/* A debug link has no build ID, but the file's CRC-32. */
+static bool elf_names_has_checksum(int fd, uint32_t expected)
+{
+	uint8_t bytes[1 << 14];
+	uint32_t found = 0;
+	off_t offset = 0;
+	ssize_t got;
+
+	while ((got = pread(fd, bytes, sizeof(bytes), offset)) > 0) {
+		found = crc32(found, bytes, got);
+		offset += got;
+	}
+	return !got && found == expected;
+}
+
+static int elf_names_open_link(const struct elf_names *names, const char *link, uint32_t checksum)
+{
+	const int fd = names->opener(names->context, ELF_DEBUG_LINK, link, strlen(link));
+
+	if (fd < 0 || elf_names_has_checksum(fd, checksum))
+		return fd;
+	close(fd);
+	return -1;
+}
 
 /* libdwfl's default callbacks open paths, and query $DEBUGINFOD_URLS. */
 static int elf_names_find_debug(Dwfl_Module *module, void **userdata, const char *module_name,
@@ -34,13 +62,17 @@ static int elf_names_find_debug(Dwfl_Module *module, void **userdata, const char
 	const struct elf_names *names = *userdata;
 	const unsigned char *build_id;
 	GElf_Addr address;
-	int bytes = dwfl_module_build_id(module, &build_id, &address);
+	int bytes, fd = -1;
 
-	(void)module_name, (void)base, (void)file_name, (void)debuglink, (void)debuglink_crc;
+	(void)module_name, (void)base, (void)file_name;
 	*debug_file_name = NULL;
-	if (bytes <= 0 || !names || !names->opener)
+	/* A link without a checksum leads to what several debug files share: names, but no lines. */
+	if (!names || !names->opener || (debuglink && !debuglink_crc))
 		return -1;
-	return names->opener(names->context, build_id, bytes);
+	bytes = dwfl_module_build_id(module, &build_id, &address);
+	if (bytes > 0)
+		fd = names->opener(names->context, ELF_DEBUG_BUILD_ID, build_id, bytes);
+	return fd >= 0 || !debuglink ? fd : elf_names_open_link(names, debuglink, debuglink_crc);
 }
 
 static const Dwfl_Callbacks callbacks = {
@@ -76,6 +108,7 @@ void elf_names_close(struct elf_names *names)
 	if (!names)
 		return;
 	elf_symbols_exit(&names->symbols);
+	elf_lines_exit(&names->lines);
 	dwfl_end(names->dwfl);
 	free(names);
 }
@@ -123,4 +156,16 @@ char *elf_names_at(struct elf_names *names, uint64_t file_offset)
 	names->read = true;
 	symbol = elf_symbols_find(&names->symbols, address);
 	return symbol ? elf_name_print(symbol->name, address - symbol->address) : NULL;
+}
+
+const char *elf_names_line_at(struct elf_names *names, uint64_t file_offset, uint32_t *line)
+{
+	GElf_Addr address;
+
+	if (!elf_names_address(names->module, file_offset, &address))
+		return NULL;
+	if (!names->lines_read && elf_lines_read(&names->lines, names->module))
+		return NULL;
+	names->lines_read = true;
+	return elf_lines_find(&names->lines, address, line);
 }

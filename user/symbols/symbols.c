@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +22,7 @@
 #include "collect/code_files.h"
 #include "privilege/privilege.h"
 #include "symbols/symbols.h"
+#include "util/array.h"
 #include "util/input_file.h"
 #include "util/signals.h"
 
@@ -27,8 +30,9 @@
  * The process that looks names up in ELF files, in a sandbox (privilege/privilege.h). It receives
  * file descriptors and returns names. It holds up to SYMBOL_CHILD_FILES files. The recorder and the
  * child exchange packets over a socket pair. The recorder sends a file for a slot, or a query for
- * the name at an offset into the slot's file. The child answers a query with the name. Before this
- * answer it may request the debug information for a build ID, because it cannot open files. The
+ * the name or the source line at an offset into the slot's file. The child answers. Before this
+ * answer it may request the debug information for a build ID, and then for a debug link, because it
+ * cannot open files. The
  * recorder trusts no answer.
  */
 
@@ -49,12 +53,15 @@ enum packet_kind {
 	PACKET_READY, /* the sandbox is closed */
 	PACKET_LOAD,  /* with a descriptor */
 	PACKET_NAME,  /* query: the offset; answer: the name, if any */
+	PACKET_LINE,  /* query: the offset; answer: the source file and the line, if any */
 	PACKET_DEBUG, /* query: the build ID; answer: with a descriptor, if any */
+	PACKET_LINK,  /* query: the debug link's file name; answer: likewise */
 };
 
 struct packet {
 	uint32_t kind, slot;
 	uint64_t offset;
+	uint32_t line;
 	uint32_t text_bytes;
 	uint8_t text[512];
 };
@@ -115,28 +122,51 @@ static int packet_receive(int socket, struct packet *packet, int *fd)
 
 /* The child's side. */
 
-static int child_debug(void *context, const uint8_t *build_id, size_t bytes)
+static int child_debug(void *context, enum elf_debug_key kind, const void *key, size_t bytes)
 {
-	struct packet packet = { .kind = PACKET_DEBUG, .text_bytes = bytes };
+	struct packet packet = { .kind = kind == ELF_DEBUG_LINK ? PACKET_LINK : PACKET_DEBUG,
+				 .text_bytes = bytes };
 	int fd;
 
 	(void)context;
-	if (bytes > BUILD_ID_MAX)
+	if (bytes > sizeof(packet.text))
 		return -1;
-	memcpy(packet.text, build_id, bytes);
+	memcpy(packet.text, key, bytes);
 	if (packet_send(0, &packet, -1) || packet_receive(0, &packet, &fd))
 		_exit(1);
 	return fd;
 }
 
+static void child_answer_name(struct elf_names *names, struct packet *packet)
+{
+	char *name = elf_names_at(names, packet->offset);
+
+	if (!name)
+		return;
+	packet->text_bytes = strnlen(name, sizeof(packet->text));
+	memcpy(packet->text, name, packet->text_bytes);
+	free(name);
+}
+
+/* A path that is too long is left out: a part of it would be another path. */
+static void child_answer_line(struct elf_names *names, struct packet *packet)
+{
+	const char *source = elf_names_line_at(names, packet->offset, &packet->line);
+	const size_t bytes = source ? strlen(source) : 0;
+
+	if (!bytes || bytes > sizeof(packet->text))
+		return;
+	packet->text_bytes = bytes;
+	memcpy(packet->text, source, bytes);
+}
+
 static void child_answer(struct elf_names *names, struct packet *packet)
 {
-	char *name = names ? elf_names_at(names, packet->offset) : NULL;
-
-	packet->text_bytes = name ? strnlen(name, sizeof(packet->text)) : 0;
-	if (name)
-		memcpy(packet->text, name, packet->text_bytes);
-	free(name);
+	packet->text_bytes = 0;
+	if (names && packet->kind == PACKET_NAME)
+		child_answer_name(names, packet);
+	if (names && packet->kind == PACKET_LINE)
+		child_answer_line(names, packet);
 	if (packet_send(0, packet, -1))
 		_exit(1);
 }
@@ -239,9 +269,45 @@ static int open_debug(const struct packet *packet)
 	return open_regular(path, O_RDONLY);
 }
 
-static int answer_debug(const struct symbol_child *child, struct packet *packet)
+static bool may_open_link(int fd)
 {
-	const int fd = open_debug(packet);
+	struct stat stat;
+
+	return !fstat(fd, &stat) && (stat.st_mode & S_IROTH || stat.st_uid == getuid());
+}
+
+/*
+ * Opens a file that the program names: next to the program, or where a package installs it. The
+ * child compares the checksum.
+ */
+static int open_link(const char *program, const struct packet *packet)
+{
+	static const char *const formats[] = { "%.*s%.*s", "%.*s.debug/%.*s",
+					       "/usr/lib/debug%.*s%.*s" };
+	const char *name = (const char *)packet->text, *slash = strrchr(program, '/');
+	const int folder = slash ? slash + 1 - program : 0, length = packet->text_bytes;
+	char path[PATH_MAX];
+	int fd;
+	size_t i;
+
+	if (!folder || !length || memchr(name, '/', length) || memchr(name, '\0', length))
+		return -1;
+	for (i = 0; i < ARRAY_SIZE(formats); i++) {
+		snprintf(path, sizeof(path), formats[i], folder, program, length, name);
+		fd = open_regular(path, O_RDONLY);
+		if (fd >= 0 && may_open_link(fd))
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -1;
+}
+
+static int answer_debug(const struct symbol_child *child, const char *program,
+			struct packet *packet)
+{
+	const int fd = packet->kind == PACKET_DEBUG ? open_debug(packet) :
+						      open_link(program, packet);
 	int err = packet_send(child->socket, packet, fd);
 
 	if (fd >= 0)
@@ -250,27 +316,27 @@ static int answer_debug(const struct symbol_child *child, struct packet *packet)
 }
 
 /*
- * Returns in *name the code's name at an offset into the slot's file, or NULL. The caller frees it.
- * After a negative errno (the child died, timed out or sent an invalid answer) the child can only
- * be stopped.
+ * Returns in *text the name or the source file for the query, or NULL. The caller frees it. After a
+ * negative errno (the child died, timed out or sent an invalid answer) the child can only be
+ * stopped.
  */
-static int symbol_child_name(struct symbol_child *child, unsigned int slot, uint64_t file_offset,
-			     char **name)
+static int symbol_child_ask(struct symbol_child *child, const char *program, struct packet *packet,
+			    char **text)
 {
-	struct packet packet = { .kind = PACKET_NAME, .slot = slot, .offset = file_offset };
-	int err;
+	const uint32_t kind = packet->kind;
+	int err, requests;
 
-	*name = NULL;
-	err = packet_send(child->socket, &packet, -1) ?: receive_in_time(child, &packet);
-	/* The child requests debug information at most once for each file. */
-	if (!err && packet.kind == PACKET_DEBUG)
-		err = answer_debug(child, &packet) ?: receive_in_time(child, &packet);
-	if (!err && packet.kind != PACKET_NAME)
+	*text = NULL;
+	err = packet_send(child->socket, packet, -1) ?: receive_in_time(child, packet);
+	/* The child requests debug information at most once for each query, in two ways. */
+	for (requests = 0; !err && packet->kind >= PACKET_DEBUG && requests < 2; requests++)
+		err = answer_debug(child, program, packet) ?: receive_in_time(child, packet);
+	if (!err && packet->kind != kind)
 		err = -EPROTO;
-	if (err || !packet.text_bytes)
+	if (err || !packet->text_bytes)
 		return err;
-	*name = strndup((const char *)packet.text, packet.text_bytes);
-	return *name ? 0 : -ENOMEM;
+	*text = strndup((const char *)packet->text, packet->text_bytes);
+	return *text ? 0 : -ENOMEM;
 }
 
 /*
@@ -408,10 +474,11 @@ static struct object *object_of(struct symbols *symbols, const char *path, uint6
 	return oldest;
 }
 
-char *symbols_name(struct symbols *symbols, const char *path, uint64_t inode, uint64_t file_offset)
+static char *symbols_ask(struct symbols *symbols, const char *path, uint64_t inode,
+			 struct packet *packet)
 {
 	struct object *object = object_of(symbols, path, inode);
-	char *name;
+	char *text;
 	int err;
 
 	if (!object)
@@ -419,8 +486,26 @@ char *symbols_name(struct symbols *symbols, const char *path, uint64_t inode, ui
 	object->used = ++symbols->now;
 	if (!object->loaded)
 		return NULL;
-	err = symbol_child_name(&symbols->child, object - symbols->objects, file_offset, &name);
+	packet->slot = object - symbols->objects;
+	err = symbol_child_ask(&symbols->child, path, packet, &text);
 	if (err)
 		drop_child(symbols, object, err);
-	return name;
+	return text;
+}
+
+char *symbols_name(struct symbols *symbols, const char *path, uint64_t inode, uint64_t file_offset)
+{
+	struct packet packet = { .kind = PACKET_NAME, .offset = file_offset };
+
+	return symbols_ask(symbols, path, inode, &packet);
+}
+
+char *symbols_line(struct symbols *symbols, const char *path, uint64_t inode, uint64_t file_offset,
+		   uint32_t *line)
+{
+	struct packet packet = { .kind = PACKET_LINE, .offset = file_offset };
+	char *source = symbols_ask(symbols, path, inode, &packet);
+
+	*line = packet.line;
+	return source;
 }

@@ -7,6 +7,7 @@
 #define PFSTAT_USER_SYMBOLS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,8 +17,13 @@
 
 struct elf_names;
 
-/* Opens the debug information of a build ID for reading. Returns -1 if it is not installed. */
-typedef int (*elf_debug_opener)(void *context, const uint8_t *build_id, size_t bytes);
+/*
+ * Opens separate debug information for reading, by the build ID, or by the file name in the ELF
+ * file's debug link. Returns -1 if it is not installed.
+ */
+enum elf_debug_key { ELF_DEBUG_BUILD_ID, ELF_DEBUG_LINK };
+typedef int (*elf_debug_opener)(void *context, enum elf_debug_key kind, const void *key,
+				size_t bytes);
 
 /* Consumes the descriptor. Returns NULL if it is not an ELF file or memory is short. */
 struct elf_names *elf_names_open(int fd, elf_debug_opener opener, void *context);
@@ -28,6 +34,12 @@ void elf_names_close(struct elf_names *names);
  * it. NULL if there is no symbol, or no memory.
  */
 char *elf_names_at(struct elf_names *names, uint64_t file_offset);
+
+/*
+ * Returns the source file of the instruction, and its line in *line. The text belongs to @names.
+ * NULL: not known.
+ */
+const char *elf_names_line_at(struct elf_names *names, uint64_t file_offset, uint32_t *line);
 
 /* Returns "name+0x1f", demangled if it is a C++ or Rust name. NULL: no memory. */
 char *elf_name_print(const char *symbol, uint64_t offset);
@@ -69,6 +81,27 @@ void elf_symbols_exit(struct elf_symbols *symbols);
 /* NULL if no symbol names the address, which comes from libdwfl. */
 const struct elf_symbol *elf_symbols_find(const struct elf_symbols *symbols, uint64_t address);
 
+/* The source lines in one ELF file, or in its separate debug information. */
+
+struct Dwarf;
+struct elf_lines_range;
+
+struct elf_lines {
+	struct Dwarf *dwarf; /* belongs to the module; NULL: none */
+	uint64_t bias;	     /* an address from libdwfl less this one is DWARF's */
+	struct elf_lines_range *ranges;
+	size_t nr, room;
+};
+
+/* Reads where the module's compilation units lie. All zero is empty. -ENOMEM: nothing was read. */
+int elf_lines_read(struct elf_lines *lines, struct Dwfl_Module *module);
+void elf_lines_exit(struct elf_lines *lines);
+/*
+ * Returns the source file of an address, which comes from libdwfl, and its line in *number. The
+ * text belongs to the module. NULL: not known.
+ */
+const char *elf_lines_find(const struct elf_lines *lines, uint64_t address, uint32_t *number);
+
 /*
  * Code names, from an ELF file's symbols or installed debug information. An unprivileged child
  * reads the files, and this code opens them.
@@ -91,6 +124,13 @@ void symbols_close(struct symbols *symbols);
  */
 char *symbols_name(struct symbols *symbols, const char *path, uint64_t inode, uint64_t file_offset);
 
+/*
+ * Returns the instruction's source file, which the caller frees, and the line in *line. NULL: not
+ * known, as above.
+ */
+char *symbols_line(struct symbols *symbols, const char *path, uint64_t inode, uint64_t file_offset,
+		   uint32_t *line);
+
 /* Returns the last failure of the child as a negative errno, or 0. Some names are then missing. */
 int symbols_trouble(const struct symbols *symbols);
 
@@ -101,13 +141,15 @@ struct code_files;
 /*
  * Looks up every code address in the files that were mapped, and names it in the analysis.
  * @files: NULL for this machine's files
- * @symbols: array of {path, offset, symbol} or {pid, address, symbol}, for the recording
+ * @lines: also look up source lines, which takes longer than the names
+ * @symbols: for the recording, an array of {path, offset, symbol}, {pid, address, symbol} and
+ *	{path, offset, source, line}
  * @left_out: names not fitting there, too long, or with a non-UTF-8 path
  * Returns 0 or a negative errno.
  */
-int code_names_find(struct analysis *analysis, const struct code_files *files, json_t **symbols,
-		    uint64_t *left_out);
-/* Applies a recording's names to the analysis. */
+int code_names_find(struct analysis *analysis, const struct code_files *files, bool lines,
+		    json_t **symbols, uint64_t *left_out);
+/* Applies a recording's names to the analysis. They may come before the items. */
 int code_names_take(struct analysis *analysis, const json_t *symbols);
 
 #endif

@@ -281,6 +281,7 @@ int address_spaces_add_map(struct spaces *spaces, const struct item_map *map)
 		.dev = map->dev,
 		.prot = map->prot,
 		.flags = map->flags,
+		.pid = map->pid,
 	};
 	int err = space_get(spaces, map->pid, &space);
 

@@ -17,6 +17,7 @@ struct space_map {
 	uint32_t dev;
 	uint32_t path;	      /* name's number, see address_spaces_path() */
 	uint32_t prot, flags; /* from struct item_map */
+	uint32_t pid;	      /* the process that mapped it: another one if a fork did the rest */
 };
 
 struct spaces;

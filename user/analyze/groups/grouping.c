@@ -16,16 +16,17 @@ int grouping_init(struct grouping *grouping, uint64_t page_bytes, unsigned int d
 		  size_t max)
 {
 	bool ok;
-	enum group_by by;
+	enum group_by by, kept;
 
 	grouping->spaces = address_spaces_new(page_bytes);
 	grouping->stacks = stacks_new();
 	ok = grouping->spaces && grouping->stacks;
 	for (by = 0; by < NR_GROUP_BY; by++) {
-		if (!(dimensions & 1U << by))
+		kept = group_by_kept(by);
+		if (!(dimensions & 1U << by) || grouping->groups[kept])
 			continue;
-		grouping->groups[by] = groups_new(max);
-		ok = ok && grouping->groups[by];
+		grouping->groups[kept] = groups_new(max);
+		ok = ok && grouping->groups[kept];
 	}
 	return ok ? 0 : -ENOMEM;
 }
@@ -36,6 +37,7 @@ void grouping_exit(struct grouping *grouping)
 
 	address_spaces_free(grouping->spaces);
 	stacks_free(grouping->stacks);
+	code_table_exit(&grouping->code);
 	for (by = 0; by < NR_GROUP_BY; by++)
 		groups_free(grouping->groups[by]);
 }
@@ -44,6 +46,13 @@ static struct cell *grouping_find_cell(const struct grouping *grouping, enum gro
 				       const struct group_key *key)
 {
 	return grouping->groups[by] ? groups_find(grouping->groups[by], key) : NULL;
+}
+
+const struct space_map *grouping_map(const struct grouping *grouping, const struct explained *fault)
+{
+	if (fault->flags & PFSTAT_FLAG_REMOTE)
+		return NULL;
+	return address_spaces_find(grouping->spaces, fault->pid, fault->address);
 }
 
 static int grouping_add_to_file(struct grouping *grouping, const struct explained *fault)
@@ -57,7 +66,7 @@ static int grouping_add_to_file(struct grouping *grouping, const struct explaine
 	if (err || !made || !fault->inode)
 		return err;
 	made->path = address_spaces_file_path(grouping->spaces, fault->dev, fault->inode);
-	map = made->path ? NULL : address_spaces_find(grouping->spaces, fault->pid, fault->address);
+	map = made->path ? NULL : grouping_map(grouping, fault);
 	/* The mapping's device differs from the fault's (btrfs). */
 	if (map && space_map_has_file(map) && map->inode == fault->inode)
 		made->path = map->path;
@@ -66,8 +75,7 @@ static int grouping_add_to_file(struct grouping *grouping, const struct explaine
 
 static int grouping_add_to_vma(struct grouping *grouping, const struct explained *fault)
 {
-	const struct space_map *map =
-		address_spaces_find(grouping->spaces, fault->pid, fault->address);
+	const struct space_map *map = grouping_map(grouping, fault);
 	struct group_key key = { .pid = fault->pid };
 	struct cell *made;
 	int err;
@@ -313,34 +321,57 @@ static void grouping_print_thread(FILE *names, const struct cell *cell)
 		fprintf(names, "(%u)", cell->key.tid);
 }
 
-static void grouping_print_code(FILE *names, const struct grouping *grouping,
-				const struct cell *cell)
+/* The group's place in the table of code names. */
+static struct code_place grouping_code_place(const struct grouping *grouping,
+					     const struct group_key *key)
 {
-	const char *path = address_spaces_path(grouping->spaces, cell->key.path);
+	return (struct code_place){
+		.path = address_spaces_path(grouping->spaces, key->path),
+		.inode = address_spaces_path_inode(grouping->spaces, key->path),
+		.offset = key->address,
+		.pid = key->pid,
+	};
+}
 
-	if (!cell->key.path && !cell->key.address)
-		fputs("(not known)", names);
-	else if (!cell->key.path && cell->symbol)
-		fprintf(names, "%s (pid %u)", cell->symbol, cell->key.pid);
-	else if (!cell->key.path)
-		fprintf(names, "0x%" PRIx64 " (pid %u)", cell->key.address, cell->key.pid);
-	else if (cell->symbol)
-		fprintf(names, "%s (%s)", cell->symbol, path);
+/* An instruction without a line has its function, which has no line then. */
+static void grouping_print_code_name(FILE *names, enum group_by by, const struct group_key *key,
+				     const struct code_name *name)
+{
+	if (by == GROUP_BY_LINE && name->source)
+		fprintf(names, "%s:%" PRIu32, name->source, name->line);
+	else if (by != GROUP_BY_CODE)
+		fputs(name->function ?: "(no name)", names);
+	else if (name->symbol)
+		fputs(name->symbol, names);
 	else
-		fprintf(names, "0x%" PRIx64 " (%s)", cell->key.address, path);
+		fprintf(names, "0x%" PRIx64, key->address);
+}
+
+static void grouping_print_code(FILE *names, const struct grouping *grouping, enum group_by by,
+				const struct group_key *key)
+{
+	const struct code_place place = grouping_code_place(grouping, key);
+
+	if (!key->path && !key->address) {
+		fputs("(not known)", names);
+		return;
+	}
+	grouping_print_code_name(names, by, key, code_table_find(&grouping->code, &place));
+	if (key->path)
+		fprintf(names, " (%s)", place.path);
+	else
+		fprintf(names, " (pid %u)", key->pid);
 }
 
 char *grouping_code_name(const struct grouping *grouping, const struct group_key *key)
 {
-	const struct cell cell = { .key = *key };
 	char *name = NULL;
 	size_t length;
 	FILE *out = open_memstream(&name, &length);
 
 	if (!out)
 		return NULL;
-	grouping_print_code(out, grouping,
-			    grouping_find_cell(grouping, GROUP_BY_CODE, key) ?: &cell);
+	grouping_print_code(out, grouping, GROUP_BY_CODE, key);
 	if (!fclose(out))
 		return name;
 	free(name);
@@ -401,7 +432,7 @@ static void grouping_print_name(const struct listing *listing, const struct cell
 		stacks_print(grouping->stacks, grouping->spaces, cell->key.address, listing->names);
 		break;
 	default:
-		grouping_print_code(listing->names, grouping, cell);
+		grouping_print_code(listing->names, grouping, listing->by, &cell->key);
 	}
 	fputc('\0', listing->names);
 }
@@ -468,6 +499,31 @@ static int grouping_put_names(struct listing *listing, const char *names, size_t
 	return 0;
 }
 
+static int grouping_by_name(const void *a, const void *b)
+{
+	const struct group *left = a, *right = b;
+
+	return strcmp(left->name, right->name) ?:
+		       (left->number > right->number) - (left->number < right->number);
+}
+
+/* Adds up groups by code with the same name. The row of the folded groups has its own. */
+static void grouping_join_names(struct listing *listing)
+{
+	struct group *groups = listing->groups;
+	size_t i, kept = 0;
+
+	if (listing->nr)
+		qsort(groups, listing->nr, sizeof(*groups), grouping_by_name);
+	for (i = 1; i < listing->nr; i++)
+		if (strcmp(groups[kept].name, groups[i].name))
+			groups[++kept] = groups[i];
+		else
+			group_add(&groups[kept], &groups[i]);
+	if (listing->nr)
+		listing->nr = kept + 1;
+}
+
 static int grouping_costliest_first(const void *a, const void *b)
 {
 	const struct group *left = a, *right = b;
@@ -475,14 +531,13 @@ static int grouping_costliest_first(const void *a, const void *b)
 	if (left->total_ns != right->total_ns)
 		return left->total_ns < right->total_ns ? 1 : -1;
 	/* Two threads or files that had the same number may have the same name. */
-	return strcmp(left->name, right->name) ?:
-		       (left->number > right->number) - (left->number < right->number);
+	return grouping_by_name(a, b);
 }
 
 int grouping_list(const struct grouping *grouping, enum group_by by, struct group **groups,
 		  size_t *nr)
 {
-	const struct groups *kept = grouping->groups[by];
+	const struct groups *kept = grouping->groups[group_by_kept(by)];
 	struct listing listing = { .grouping = grouping, .by = by };
 	char *names = NULL;
 	size_t length;
@@ -504,6 +559,8 @@ int grouping_list(const struct grouping *grouping, enum group_by by, struct grou
 		err = -ENOMEM;
 	if (!err)
 		err = grouping_put_names(&listing, names, length);
+	if (!err && by != group_by_kept(by))
+		grouping_join_names(&listing);
 	free(names);
 	if (err) {
 		free(listing.groups);
@@ -524,13 +581,9 @@ struct code_visit {
 static int grouping_visit_code_cell(void *context, struct cell *cell)
 {
 	const struct code_visit *visit = context;
-	const struct code_place place = {
-		.path = address_spaces_path(visit->grouping->spaces, cell->key.path),
-		.inode = address_spaces_path_inode(visit->grouping->spaces, cell->key.path),
-		.offset = cell->key.address,
-		.pid = cell->key.pid,
-	};
+	struct code_place place = grouping_code_place(visit->grouping, &cell->key);
 
+	place.faults = true;
 	return cell->key.path || cell->key.address ? visit->visit(visit->context, &place) : 0;
 }
 
@@ -538,12 +591,8 @@ static int grouping_visit_code_cell(void *context, struct cell *cell)
 static int grouping_visit_stack_place(void *context, const struct stack_place *at)
 {
 	const struct code_visit *visit = context;
-	const struct group_key key = { .path = at->path, .address = at->offset };
-	const struct code_place place = {
-		.path = address_spaces_path(visit->grouping->spaces, at->path),
-		.inode = address_spaces_path_inode(visit->grouping->spaces, at->path),
-		.offset = at->offset,
-	};
+	const struct group_key key = { .path = at->path, .address = at->offset, .pid = at->pid };
+	const struct code_place place = grouping_code_place(visit->grouping, &key);
 
 	return grouping_find_cell(visit->grouping, GROUP_BY_CODE, &key) ?
 		       0 :
@@ -559,38 +608,26 @@ int grouping_visit_code(const struct grouping *grouping, code_visitor visit, voi
 	return err ? err : stacks_visit(grouping->stacks, grouping_visit_stack_place, &all);
 }
 
-static int grouping_name_code_cell(struct grouping *grouping, const struct group_key *key,
-				   const char *symbol)
-{
-	struct cell *cell = grouping_find_cell(grouping, GROUP_BY_CODE, key);
-
-	if (!cell)
-		return 0;
-	free(cell->symbol);
-	cell->symbol = strdup(symbol);
-	return cell->symbol ? 0 : -ENOMEM;
-}
-
-int grouping_name_address(struct grouping *grouping, uint32_t pid, uint64_t address,
-			  const char *symbol)
-{
-	const struct group_key key = { .pid = pid, .address = address };
-
-	return grouping_name_code_cell(grouping, &key, symbol);
-}
-
-int grouping_name_code(struct grouping *grouping, const char *path, uint64_t offset,
+int grouping_name_code(struct grouping *grouping, const struct code_place *place,
 		       const char *symbol)
 {
 	const struct stack_place at = {
-		.path = address_spaces_path_number(grouping->spaces, path),
-		.offset = offset,
+		.path = address_spaces_path_number(grouping->spaces, place->path),
+		.pid = place->pid,
+		.offset = place->offset,
 	};
-	const struct group_key key = { .path = at.path, .address = offset };
-	int err;
+	int err = code_table_set_symbol(&grouping->code, place, symbol);
 
-	if (!at.path)
-		return 0;
-	err = grouping_name_code_cell(grouping, &key, symbol);
-	return err ? err : stacks_name_place(grouping->stacks, &at, symbol);
+	return err || (!at.path && !at.pid) ? err :
+					      stacks_name_place(grouping->stacks, &at, symbol);
+}
+
+const struct code_name *grouping_code_at(const struct grouping *grouping,
+					 const struct explained *fault, const char **object)
+{
+	const struct group_key key = grouping_code_key(grouping, fault);
+	const struct code_place place = grouping_code_place(grouping, &key);
+
+	*object = key.path ? place.path : NULL;
+	return code_table_find(&grouping->code, &place);
 }

@@ -41,13 +41,31 @@ struct groups *groups_new(size_t max)
 	return NULL;
 }
 
+void group_add(struct group *sum, const struct group *group)
+{
+	unsigned int i;
+
+	sum->faults += group->faults;
+	sum->major += group->major;
+	sum->fetches += group->fetches;
+	sum->total_ns += group->total_ns;
+	if (group->max_ns > sum->max_ns)
+		sum->max_ns = group->max_ns;
+	sum->kernel_ns += group->kernel_ns;
+	sum->read_bytes += group->read_bytes;
+	for (i = 0; i < NR_FAULT_CLASSES; i++)
+		sum->classes[i] += group->classes[i];
+	for (i = 0; i < NR_PARTS; i++)
+		sum->parts_ns[i] += group->parts_ns[i];
+	sum->others_max_ns += group->others_max_ns;
+}
+
 static void free_cells(void *value)
 {
 	struct cell *cell = value, *next;
 
 	for (; cell; cell = next) {
 		next = cell->next;
-		free(cell->symbol);
 		free(cell);
 	}
 }
@@ -252,7 +270,6 @@ static int groups_fold_cell(struct groups *groups, struct cell *cell)
 	groups_sum(&groups->others, cell);
 	groups->count--;
 	groups->folded++;
-	free(cell->symbol);
 	free(cell);
 	return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Fault sums by file, VMA, thread, code, stack or name. */
+/* Fault sums by file, VMA, thread, code, stack, name, function or source line. */
 #ifndef PFSTAT_USER_GROUPS_H
 #define PFSTAT_USER_GROUPS_H
 
@@ -16,14 +16,22 @@ enum group_by {
 	GROUP_BY_FILE,
 	GROUP_BY_VMA,
 	GROUP_BY_THREAD,
-	GROUP_BY_CODE,	/* the instruction: pid and address */
-	GROUP_BY_STACK, /* the call path: user stack number */
-	GROUP_BY_COMM,	/* the thread name, over all processes */
+	GROUP_BY_CODE,	   /* the instruction: pid and address */
+	GROUP_BY_STACK,	   /* the call path: user stack number */
+	GROUP_BY_COMM,	   /* the thread name, over all processes */
+	GROUP_BY_FUNCTION, /* the groups by code with the same function, added up for a list */
+	GROUP_BY_LINE,	   /* the same with the same source line */
 	NR_GROUP_BY
 };
 
 #define GROUP_BY_ALL   ((1U << NR_GROUP_BY) - 1)
-#define GROUP_BY_NAMES { "file", "vma", "thread", "code", "stack", "comm" }
+#define GROUP_BY_NAMES { "file", "vma", "thread", "code", "stack", "comm", "function", "line" }
+
+/* The dimension whose groups are kept for a list. */
+static inline enum group_by group_by_kept(enum group_by by)
+{
+	return by == GROUP_BY_FUNCTION || by == GROUP_BY_LINE ? GROUP_BY_CODE : by;
+}
 
 #define GROUP_OTHERS "(others)"
 
@@ -40,7 +48,10 @@ struct group_reads {
 };
 
 struct group {
-	/* path, "PID START-END path", "comm (tid)", "symbol (object)", "outer;…;innermost" */
+	/*
+	 * path, "PID START-END path", "comm (tid)", "symbol (object)", "outer;…;innermost",
+	 * "source:line (object)"
+	 */
 	const char *name;
 	uint32_t pid, tid; /* 0: does not apply */
 	uint64_t address;  /* start of the VMA or code, 0 if it does not apply */
@@ -64,6 +75,9 @@ struct group {
 	 */
 	uint64_t others_max_ns;
 };
+
+/* Adds a group's figures to another one's. The names and the rest of @sum stay. */
+void group_add(struct group *sum, const struct group *group);
 
 /* True for the sum of the folded groups. */
 static inline bool group_is_others(const struct group *group)
@@ -100,7 +114,6 @@ struct cell {
 	bool closed;	   /* thread: it exited; file: another file has this inode */
 	uint32_t path;	   /* file: first seen name, or the last one when closed */
 	char comm[16];	   /* thread name */
-	char *symbol;	   /* symbol for a code address, or NULL */
 	uint64_t faults, major, fetches, total_ns, max_ns, kernel_ns, read_bytes;
 	uint64_t parts_ns[NR_PARTS];
 	uint64_t classes[NR_FAULT_CLASSES];

@@ -28,9 +28,8 @@ struct stacks_thread {
 /* A frame's place. Each place exists once. */
 struct stacks_place {
 	struct stacks_place *next; /* another place with the same hash */
-	struct stack_place at;	   /* path 0: `offset` is an address */
-	uint32_t pid;		   /* for an address, else 0 */
-	char *symbol;		   /* NULL: not known */
+	struct stack_place at;
+	char *symbol; /* NULL: not known */
 };
 
 /* One stored stack. */
@@ -128,20 +127,19 @@ static const struct pfstat_stack *find_kept(const struct stacks *stacks, uint64_
 	return found;
 }
 
-static uint64_t place_hash(const struct stack_place *at, uint32_t pid)
+static uint64_t place_hash(const struct stack_place *at)
 {
-	const uint64_t place[] = { at->offset, at->path, pid };
+	const uint64_t place[] = { at->offset, at->path, at->pid };
 
 	return hash_of(place, sizeof(place));
 }
 
-static struct stacks_place *find_place(const struct stacks *stacks, const struct stack_place *at,
-				       uint32_t pid)
+static struct stacks_place *find_place(const struct stacks *stacks, const struct stack_place *at)
 {
-	struct stacks_place *place = hash_find(&stacks->places, place_hash(at, pid));
+	struct stacks_place *place = hash_find(&stacks->places, place_hash(at));
 
-	while (place &&
-	       (place->at.path != at->path || place->at.offset != at->offset || place->pid != pid))
+	while (place && (place->at.path != at->path || place->at.offset != at->offset ||
+			 place->at.pid != at->pid))
 		place = place->next;
 	return place;
 }
@@ -153,10 +151,9 @@ static bool stacks_is_full(const struct stacks *stacks)
 }
 
 /* Adds the place if it is new. NULL: no memory, or the table is full. */
-static struct stacks_place *get_place(struct stacks *stacks, const struct stack_place *at,
-				      uint32_t pid)
+static struct stacks_place *get_place(struct stacks *stacks, const struct stack_place *at)
 {
-	struct stacks_place *place = find_place(stacks, at, pid), *first;
+	struct stacks_place *place = find_place(stacks, at), *first;
 
 	if (place || stacks_is_full(stacks))
 		return place;
@@ -164,12 +161,11 @@ static struct stacks_place *get_place(struct stacks *stacks, const struct stack_
 	if (!place)
 		return NULL;
 	place->at = *at;
-	place->pid = pid;
-	first = hash_find(&stacks->places, place_hash(at, pid));
+	first = hash_find(&stacks->places, place_hash(at));
 	if (first) {
 		place->next = first->next;
 		first->next = place;
-	} else if (hash_add(&stacks->places, place_hash(at, pid), place)) {
+	} else if (hash_add(&stacks->places, place_hash(at), place)) {
 		free(place);
 		return NULL;
 	}
@@ -180,13 +176,14 @@ static const struct stacks_place *stacks_place_of(struct stacks *stacks, struct 
 						  uint32_t pid, uint64_t address)
 {
 	const struct space_map *map = address_spaces_find(spaces, pid, address);
-	struct stack_place at = { .offset = address };
+	struct stack_place at = { .pid = pid, .offset = address };
 
-	if (!map || !space_map_has_file(map))
-		return get_place(stacks, &at, pid);
-	at.path = map->path;
-	at.offset = address_spaces_offset(spaces, map, address);
-	return get_place(stacks, &at, 0);
+	if (map && space_map_has_file(map))
+		at = (struct stack_place){
+			.path = map->path,
+			.offset = address_spaces_offset(spaces, map, address),
+		};
+	return get_place(stacks, &at);
 }
 
 /* A return address may belong to the next function, so the byte before it is looked up. */
@@ -359,8 +356,7 @@ static int visit_places(void *context, void *value)
 	int err = 0;
 
 	for (; place && !err; place = place->next)
-		if (place->at.path)
-			err = visit->visit(visit->context, &place->at);
+		err = visit->visit(visit->context, &place->at);
 	return err;
 }
 
@@ -374,7 +370,7 @@ int stacks_visit(const struct stacks *stacks,
 
 int stacks_name_place(struct stacks *stacks, const struct stack_place *at, const char *symbol)
 {
-	struct stacks_place *place = find_place(stacks, at, 0);
+	struct stacks_place *place = find_place(stacks, at);
 
 	if (!place)
 		return 0;

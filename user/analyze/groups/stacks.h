@@ -62,10 +62,11 @@ struct stack_frame {
 size_t stacks_frames(const struct stacks *stacks, const struct spaces *spaces, uint64_t number,
 		     struct stack_frame frames[STACKS_MAX_FRAMES]);
 
-/* A place in a file, occurring in a stack. */
+/* A place in a file, or an address in no file, occurring in a stack. */
 struct stack_place {
-	uint32_t path;	 /* number, see address_spaces.h */
-	uint64_t offset; /* in the file, in bytes, one less for a return address */
+	uint32_t path;	 /* number, see address_spaces.h, 0: in no file */
+	uint32_t pid;	 /* for an address, else 0 */
+	uint64_t offset; /* in the file, in bytes, or the address; less one if it is a return's */
 };
 
 int stacks_visit(const struct stacks *stacks,

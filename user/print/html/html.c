@@ -303,17 +303,23 @@ int html_print_figures(FILE *out, const struct drawing *drawings, char *const *s
 	return err;
 }
 
+static void print_contents_line(FILE *out, const char *name, const char *title)
+{
+	struct html_part part = html_part("contents");
+
+	fill(out, &part, "name", name);
+	fill(out, &part, "title", title);
+	html_part_end(out, &part);
+}
+
 static void print_contents(FILE *out, const struct html_page *page)
 {
-	struct html_part part;
 	size_t i;
 
-	for (i = 0; i < page->nr; i++) {
-		part = html_part("contents");
-		fill(out, &part, "name", page->drawings[i].name);
-		fill(out, &part, "title", page->drawings[i].title);
-		html_part_end(out, &part);
-	}
+	for (i = 0; i < page->nr; i++)
+		print_contents_line(out, page->drawings[i].name, page->drawings[i].title);
+	if (html_has_flame(page))
+		print_contents_line(out, "paths", "Call paths");
 }
 
 static int html_print_verdict(FILE *out, const void *context)
@@ -386,6 +392,9 @@ static int print_of_run(FILE *out, const void *context)
 	err = err ?: html_tables(out, print_environment, &view);
 	html_part_to(out, &part, "figures");
 	err = err ?: html_print_figures(out, page->drawings, page->svgs, page->nr);
+	html_part_to(out, &part, "flame");
+	if (!err && html_has_flame(page))
+		err = html_print_flame(out, page);
 	html_part_to(out, &part, "slowest");
 	err = err ?: html_tables(out, html_print_slowest, &view);
 	html_part_to(out, &part, "tables");
