@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import IO
 
-from .program import Path, argument, failure_of, messages_of, sentence_of, start
+from .program import Path, argument, failure_of, messages_of, sentence_of, start, warn
 
 # Between two looks at the recorder while it starts.
 LOOK_S = 0.005
@@ -26,14 +27,46 @@ def identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+class Trampoline:
+    """CPython's perf trampoline: while it is on, each Python function that begins has machine code
+    of its own, which the file /tmp/perf-PID.map names. One that was on already stays on."""
+
+    def __init__(self) -> None:
+        self._on = False
+
+    def switch_on(self) -> None:
+        activate = getattr(sys, "activate_stack_trampoline", None)
+        if not activate:
+            warn(f"Python {sys.version_info.major}.{sys.version_info.minor} cannot name Python "
+                 "functions in call paths; use Python 3.12 or later")
+            return
+        if sys.is_stack_trampoline_active():  # type: ignore[attr-defined,unused-ignore]
+            return
+        try:
+            activate("perf")
+        except (ValueError, OSError) as error:
+            warn(f"this Python cannot name Python functions in call paths: {error}")
+            return
+        self._on = True
+
+    def switch_off(self) -> None:
+        if self._on:
+            self._on = False
+            sys.deactivate_stack_trampoline()  # type: ignore[attr-defined,unused-ignore]
+
+
 class Recorder:
     """pfdrive record for this process, from start() to stop(). A context manager does both."""
 
-    def __init__(self, path: Path, source: str = "perf", options: Sequence[str] = ()) -> None:
+    def __init__(self, path: Path, source: str = "perf", options: Sequence[str] = (),
+                 stacks: bool = False) -> None:
         self.path = os.path.abspath(path)
         self.summary = ""       # pfdrive's last sentence: what was recorded and lost
-        self._words: list[str] = ["record", "--source", source, *options, "-p", str(os.getpid()),
-                                  "-o", argument(self.path)]
+        named = "--stacks" in options
+        self._words: list[str] = ["record", "--source", source, *options,
+                                  *(["--stacks"] if stacks and not named else []),
+                                  "-p", str(os.getpid()), "-o", argument(self.path)]
+        self._trampoline = Trampoline() if stacks or named else None
         self._pid = os.getpid()
         self._process: "subprocess.Popen[bytes] | None" = None
         self._messages: IO[bytes] | None = None
@@ -46,6 +79,8 @@ class Recorder:
         self._messages = tempfile.TemporaryFile()
         self._process = start(self._words, subprocess.DEVNULL, self._messages)
         try:
+            if self._trampoline:
+                self._trampoline.switch_on()
             while identity(self.path) in (None, before) and self._process.poll() is None:
                 time.sleep(LOOK_S)
         except BaseException:
@@ -60,11 +95,16 @@ class Recorder:
             raise RuntimeError(f"{self.path} is not being recorded")
         # A forked child inherits this object, but the recorder belongs to the parent.
         if os.getpid() != self._pid:
+            self._switch_off()
             return
         status, text = self._end()
         self.summary = sentence_of(text)
         if status:
             raise failure_of(status, text)
+
+    def _switch_off(self) -> None:
+        if self._trampoline:
+            self._trampoline.switch_off()
 
     def _end(self) -> tuple[int, str]:
         process, messages = self._process, self._messages
@@ -73,6 +113,7 @@ class Recorder:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
         status = process.wait()
+        self._switch_off()
         with messages:
             return status, messages_of(messages)
 
@@ -85,10 +126,13 @@ class Recorder:
         self.stop()
 
 
-def record(path: Path, *, source: str = "perf", options: Sequence[str] = ()) -> Recorder:
+def record(path: Path, *, source: str = "perf", options: Sequence[str] = (),
+           stacks: bool = False) -> Recorder:
     """Records the page faults of this process and its children in a with block.
 
     source is the pfdrive record source: perf needs no privilege, module and ebpf need root. options
-    are further pfdrive record options, for example ["--ring-size", "1M"].
+    are further pfdrive record options, for example ["--ring-size", "1M"]. stacks records the call
+    path of each fault, as the option --stacks does, with the names of the Python functions that
+    begin in the block. This needs Python 3.12.
     """
-    return Recorder(path, source, options)
+    return Recorder(path, source, options, stacks)

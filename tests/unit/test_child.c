@@ -31,7 +31,7 @@ static int run_shell(char *script)
 	char *const argv[] = { "sh", "-c", script, NULL };
 	struct child command;
 
-	ck_assert_int_eq(child_hold(&command, argv), 0);
+	ck_assert_int_eq(child_hold(&command, argv, NULL), 0);
 	ck_assert_int_eq(child_go(&command), 0);
 	return status_of(&command);
 }
@@ -94,7 +94,7 @@ TEST(test_held_command_that_is_closed_never_runs)
 	char *const argv[] = { "sh", "-c", "exit 7", NULL };
 	struct child command;
 
-	ck_assert_int_eq(child_hold(&command, argv), 0);
+	ck_assert_int_eq(child_hold(&command, argv, NULL), 0);
 	child_close(&command);
 	ck_assert_int_eq(command.pid, 0);
 	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
@@ -115,7 +115,7 @@ TEST(test_killed_command_cannot_be_released)
 	siginfo_t info;
 
 	signals_init();
-	ck_assert_int_eq(child_hold(&command, argv), 0);
+	ck_assert_int_eq(child_hold(&command, argv, NULL), 0);
 	kill(command.pid, SIGKILL);
 	ck_assert_int_eq(waitid(P_PID, command.pid, &info, WEXITED | WNOWAIT), 0);
 	ck_assert_int_eq(child_go(&command), -EPIPE);
@@ -128,9 +128,9 @@ TEST(test_failed_exec_returns_its_errno)
 	char *const absent[] = { "/no/such/command", NULL }, *const folder[] = { "/", NULL };
 	struct child command;
 
-	ck_assert_int_eq(child_hold(&command, absent), 0);
+	ck_assert_int_eq(child_hold(&command, absent, NULL), 0);
 	ck_assert_int_eq(child_go(&command), -ENOENT);
-	ck_assert_int_eq(child_hold(&command, folder), 0);
+	ck_assert_int_eq(child_hold(&command, folder, NULL), 0);
 	ck_assert_int_eq(child_go(&command), -EACCES);
 }
 
@@ -149,16 +149,16 @@ TEST(test_command_is_found_in_path)
 	ck_assert_int_eq(run_shell(command), 0);
 	snprintf(path, sizeof(path), "%1$s/none:%1$s/a:%1$s/b:%1$s/c", folder);
 	ck_assert_int_eq(setenv("PATH", path, 1), 0);
-	ck_assert_int_eq(child_hold(&child, argv), 0);
+	ck_assert_int_eq(child_hold(&child, argv, NULL), 0);
 	ck_assert_int_eq(child_go(&child), 0);
 	ck_assert_int_eq(status_of(&child), 7);
-	ck_assert_int_eq(child_hold(&child, absent), 0);
+	ck_assert_int_eq(child_hold(&child, absent, NULL), 0);
 	ck_assert_int_eq(child_go(&child), -ENOENT);
 	/* An empty entry is the current folder. */
 	snprintf(path, sizeof(path), "%s/c", folder);
 	ck_assert_int_eq(chdir(path), 0);
 	ck_assert_int_eq(setenv("PATH", "", 1), 0);
-	ck_assert_int_eq(child_hold(&child, argv), 0);
+	ck_assert_int_eq(child_hold(&child, argv, NULL), 0);
 	ck_assert_int_eq(child_go(&child), 0);
 	ck_assert_int_eq(status_of(&child), 7);
 	snprintf(command, sizeof(command), "rm -r %s", folder);
@@ -197,7 +197,7 @@ TEST(test_held_command_already_runs_as_the_user)
 		return; /* only root can become another user */
 	setenv("SUDO_UID", "12345", 1);
 	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
-	ck_assert_int_eq(child_hold(&command, argv), 0);
+	ck_assert_int_eq(child_hold(&command, argv, NULL), 0);
 	/* It is still a copy of pfdrive, with all open files. */
 	ck_assert_uint_eq(owner_of_files(command.pid), 0);
 	ck_assert_int_eq(child_go(&command), 0);
@@ -215,7 +215,7 @@ TEST(test_command_is_not_held_without_the_privilege_to_change_user)
 		return;
 	ck_assert_int_eq(invoker_init("12345", "54321"), 0);
 	ck_assert_int_eq(capabilities_keep(0), 0);
-	ck_assert_int_eq(child_hold(&command, argv), -EPERM);
+	ck_assert_int_eq(child_hold(&command, argv, NULL), -EPERM);
 	ck_assert_int_eq(command.pid, 0);
 	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
 }

@@ -1126,6 +1126,22 @@ static int counters_through_text(struct run_counters *copy, const struct run_cou
 	return err;
 }
 
+/* The symbols that are read without the items, from a file. */
+static void check_ahead(const struct file *file, const json_t *expected)
+{
+	char path[] = "/tmp/pfstat-ahead-XXXXXX";
+	const int fd = mkstemp(path);
+	json_t *symbols;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, file->bytes, file->size), file->size);
+	close(fd);
+	ck_assert_int_eq(recording_symbols_ahead(path, &symbols), 0);
+	ck_assert(json_equal(symbols, expected));
+	json_decref(symbols);
+	unlink(path);
+}
+
 /* A block holds 4 MiB. Each symbol has a 24 KiB path in JSON, so 512 symbols take 12 MiB. */
 TEST(test_long_symbols_span_several_blocks)
 {
@@ -1153,8 +1169,42 @@ TEST(test_long_symbols_span_several_blocks)
 	ck_assert_ptr_null(recording_damage(reader));
 	ck_assert(json_equal(recording_symbols(reader), symbols));
 	recording_close(reader);
+	check_ahead(&file, symbols);
 	json_decref(symbols);
 	json_decref(empty);
+	free(file.bytes);
+}
+
+TEST(test_symbols_are_read_before_the_items)
+{
+	struct file file = write_items(2 * ITEMS_FULL, 1);
+	struct recording_reader *reader;
+	struct why why;
+
+	reader = open_bytes(file.bytes, file.size, &why);
+	read_items(reader, 1);
+	ck_assert_uint_gt(json_array_size(recording_symbols(reader)), 0);
+	check_ahead(&file, recording_symbols(reader));
+	recording_close(reader);
+	free(file.bytes);
+}
+
+/* The symbols in front of the damage are valid. */
+TEST(test_symbols_before_damage_are_read)
+{
+	struct file file = write_items(2 * ITEMS_FULL, 1);
+	struct recording_reader *reader;
+	struct why why;
+
+	reader = open_bytes(file.bytes, file.size, &why);
+	read_items(reader, 1);
+	file.size = file.size / 2;
+	recording_close(reader);
+	reader = open_bytes(file.bytes, file.size, &why);
+	read_items(reader, 1);
+	ck_assert_ptr_nonnull(recording_damage(reader));
+	check_ahead(&file, recording_symbols(reader));
+	recording_close(reader);
 	free(file.bytes);
 }
 

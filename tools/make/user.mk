@@ -16,7 +16,7 @@ BPF		?= yes
 $(if $(filter yes no,$(BPF)),,$(error BPF takes yes or no, not '$(BPF)'))
 bpf_user	:= $(patsubst %,user/collect/%.c,bpf_counters bpf_explain events bpf_pins \
 		   bpf_programs bpf_records bpf_targets event_rings fault_source_bpf \
-		   kernel_symbols kernel_types)
+		   kernel_types)
 bpf_tests	:= test_bpf_log test_bpf_targets test_kernel_types
 without_bpf	:= $(filter no,$(BPF))
 
@@ -142,6 +142,20 @@ $(BUILD)/pfstat.bpf.o: $(bpf_obj)
 $(BUILD)/pfstat.skel.h: $(BUILD)/pfstat.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name pfstat_bpf > $@
+
+# record --exact's library for the watched programs, which pfdrive embeds. It has no libc. Only these
+# architectures have what it needs.
+exact_library	:= $(if $(filter x86_64-% aarch64-%,$(cc_machine)),$(BUILD)/preload/first_touch.so)
+
+$(BUILD)/preload/first_touch.so: preload/first_touch.c include/pfstat/exact.h $(configuration)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Iinclude $(WARNINGS) -O2 -ffreestanding -fPIC \
+		-fvisibility=hidden -fno-stack-protector -U_FORTIFY_SOURCE -shared -nostdlib -s \
+		$(if $(filter aarch64-%,$(cc_machine)),-mno-outline-atomics) \
+		-Wl,-z,defs -Wl,--build-id=none -o $@ $<
+
+$(BUILD)/user/run/exact.o: $(exact_library)
 
 # The version, the kernel range accepted by Kbuild, and the oldest kernel for eBPF alone. The list's
 # last columns are for x86-64 and arm64.

@@ -48,6 +48,7 @@ enum key {
 	KEY_KEEP = 3000,
 	KEY_KEEP_MEMORY,
 	KEY_LONGER_THAN,
+	KEY_EXACT,
 };
 
 static void record_check_keep(const struct argp_state *state, const struct record_options *options)
@@ -91,7 +92,13 @@ static error_t record_parse_option(int key, char *text, struct argp_state *state
 								 "a number of milliseconds", 0,
 								 1e9);
 		return 0;
+	case KEY_EXACT:
+		options->watch.instruments.exact = true;
+		return 0;
 	case ARGP_KEY_SUCCESS:
+		if (options->watch.instruments.exact && !options->watch.command)
+			usage(state, "--exact requires a COMMAND; a running process has mapped its "
+				     "files already");
 		record_check_keep(state, options);
 		named_files_recording(state, "--output", options->output);
 		return 0;
@@ -102,6 +109,8 @@ static error_t record_parse_option(int key, char *text, struct argp_state *state
 
 static const struct argp_option argp_options[] = {
 	{ "output", 'o', "FILE", 0, "write a recording to FILE instead of printing a report", 4 },
+	{ "exact", KEY_EXACT, NULL, 0,
+	  "a fault for each first touch of a file page by COMMAND, in order (Linux 6.7)", 2 },
 	{ NULL, 0, NULL, 0, "Flight recorder:", 5 },
 	{ "keep", KEY_KEEP, "SECONDS", 0,
 	  "keep only the last part in memory, and write it to FILE at the end and at SIGUSR1", 5 },
@@ -178,6 +187,7 @@ static void record_describe(struct record *record)
 	if (options->file)
 		record_copy_text(environment->only_file, sizeof(environment->only_file),
 				 realpath(options->file, resolved) ?: options->file);
+	environment->exact = options->instruments.exact;
 	environment->fault_around = options->instruments.fault_around;
 	environment->ring_bytes = options->instruments.ring_size ?: PFSTAT_RING_SIZE_DEFAULT;
 }

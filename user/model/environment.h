@@ -47,6 +47,7 @@ struct environment {
 	uint64_t seed;
 	int pinned_cpu; /* -1: not pinned */
 	bool fault_around;
+	bool exact; /* each first touch of a file page is a fault, see struct exact_reach */
 	uint64_t fault_around_bytes; /* the kernel's setting, 0 if n/a */
 	uint64_t ring_bytes;	     /* for records, for each CPU, 0 if n/a */
 	/* Also for a drive: the memory, and the stores to it. */

@@ -142,6 +142,48 @@ int cgroup_json_parse(struct cgroup_limits *limits, const json_t *json)
 	return err;
 }
 
+static const struct field exact_reach_rows[] = {
+	FIELD(COUNT, exact_reach, programs, "Program starts that loaded the library."),
+	FIELD(COUNT, exact_reach, checked,
+	      "Those that ended by exit(3). The library then looks for file mappings that it does "
+	      "not know."),
+	FIELD(COUNT, exact_reach, not_reached,
+	      "File mappings found then. Fault-around was on there: made by system calls without "
+	      "libc, or by libc itself, or refused by the kernel."),
+	FIELD(COUNT, exact_reach, not_reached_bytes, "Their size."),
+	FIELD(COUNT, exact_reach, made_private,
+	      "Read-only shared mappings that became private ones."),
+	FIELD(COUNT, exact_reach, no_userfaultfd,
+	      "Processes in which userfaultfd(2) failed: fault-around was on."),
+	FIELD(COUNT, exact_reach, closed,
+	      "Times that a program closed the library's descriptor by a system call: fault-around "
+	      "was on until the next mmap()."),
+};
+
+const struct fields exact_reach_fields =
+	FIELDS("exact_reach", "The library of record --exact in the recorded programs.",
+	       exact_reach, exact_reach_rows);
+
+json_t *exact_json(const struct exact_reach *reach)
+{
+	const struct fields_run no_run = { 0 };
+
+	return reach->programs == COUNT_NA ? json_null() :
+					     fields_json(&exact_reach_fields, &no_run, reach);
+}
+
+static int exact_json_parse(struct exact_reach *reach, const json_t *json)
+{
+	int err = 0;
+
+	*reach = EXACT_REACH_NONE;
+	if (json && !json_is_null(json))
+		err = cgroup_json_rows(&exact_reach_fields, reach, json);
+	if (err)
+		*reach = EXACT_REACH_NONE;
+	return err;
+}
+
 struct number {
 	const char *name;
 	size_t offset;
@@ -365,6 +407,8 @@ json_t *counters_json(const struct run_counters *counters)
 	if (!err)
 		err = json_object_set_new(json, "cgroup", cgroup_json(&counters->cgroup));
 	if (!err)
+		err = json_object_set_new(json, "exact", exact_json(&counters->exact));
+	if (!err)
 		err = json_object_set_new(json, "filesystems", filesystems_json(counters));
 	if (!err)
 		err = json_object_set_new(json, "bpf",
@@ -384,6 +428,9 @@ json_t *counters_json(const struct run_counters *counters)
 	if (!err && by_perf)
 		err = json_object_set_new(json, "perf_user_only",
 					  json_boolean(counters->perf_user_only));
+	if (!err && counters->perf_waits_missing[0])
+		err = json_object_set_new(json, "perf_waits_missing",
+					  json_string(counters->perf_waits_missing));
 	if (!err && by_perf)
 		err = json_object_set_new(json, "perf_unsettled",
 					  json_boolean(counters->perf_unsettled));
@@ -572,7 +619,8 @@ static int read_counters(const json_t *json, struct run_counters *counters)
 	counters->edges = json_is_true(json_object_get(json, "edges"));
 	counters->have_advice = json_is_true(json_object_get(json, "advice"));
 	if (!err)
-		err = cgroup_json_parse(&counters->cgroup, json_object_get(json, "cgroup")) ?:
+		err = cgroup_json_parse(&counters->cgroup, json_object_get(json, "cgroup"))	 ?:
+			      exact_json_parse(&counters->exact, json_object_get(json, "exact")) ?:
 			      filesystems_json_parse(counters,
 						     json_object_get(json, "filesystems"));
 	if (!err)
@@ -586,6 +634,10 @@ static int read_counters(const json_t *json, struct run_counters *counters)
 				     &counters->perf_partial_rows);
 	counters->perf_user_only = json_is_true(json_object_get(json, "perf_user_only"));
 	counters->perf_unsettled = json_is_true(json_object_get(json, "perf_unsettled"));
+	if (!err)
+		err = read_missing(json_object_get(json, "perf_waits_missing"),
+				   counters->perf_waits_missing,
+				   sizeof(counters->perf_waits_missing));
 	if (!err)
 		err = read_missing(json_object_get(json, "perf_ended_name"),
 				   counters->perf_ended_name, sizeof(counters->perf_ended_name));

@@ -14,6 +14,9 @@ json_t *cgroup_json(const struct cgroup_limits *limits);
 /* NULL and null: nothing is known. Returns 0, or -EINVAL if the JSON is malformed. */
 int cgroup_json_parse(struct cgroup_limits *limits, const json_t *json);
 
+/* The reach of record --exact, in both. The JSON null: there was no library. NULL: no memory. */
+json_t *exact_json(const struct exact_reach *reach);
+
 /* The file systems of the run's files, a member of the tail. NULL: no memory. */
 json_t *filesystems_json(const struct run_counters *counters);
 /* NULL: an older recording, none is known. Returns 0, -EINVAL or -ENOMEM. */

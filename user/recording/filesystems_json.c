@@ -13,6 +13,9 @@ static json_t *filesystem_json(const struct filesystem *filesystem)
 		{ "dev", value_count(filesystem->dev) },
 		{ "type", value_text(filesystem->type) },
 		{ "source", value_text(filesystem->source) },
+		{ "readahead_bytes", filesystem->readahead_bytes < 0 ?
+					     json_null() :
+					     json_integer(filesystem->readahead_bytes) },
 		{ "compress", json_boolean(filesystem->compress) },
 		{ 0 },
 	});
@@ -31,6 +34,7 @@ json_t *filesystems_json(const struct run_counters *counters)
 static int filesystem_json_parse(struct filesystem *filesystem, const json_t *json)
 {
 	const json_t *dev = json_object_get(json, "dev");
+	const json_t *readahead = json_object_get(json, "readahead_bytes");
 	const char *type = json_string_value(json_object_get(json, "type"));
 	const char *source = json_string_value(json_object_get(json, "source"));
 
@@ -38,6 +42,8 @@ static int filesystem_json_parse(struct filesystem *filesystem, const json_t *js
 	    json_integer_value(dev) > UINT32_MAX || !type || !type[0])
 		return -EINVAL;
 	filesystem->dev = json_integer_value(dev);
+	filesystem->readahead_bytes = json_is_integer(readahead) ? json_integer_value(readahead) :
+								   -1;
 	filesystem->compress = json_is_true(json_object_get(json, "compress"));
 	snprintf(filesystem->type, sizeof(filesystem->type), "%s", type);
 	snprintf(filesystem->source, sizeof(filesystem->source), "%s", source ?: "");

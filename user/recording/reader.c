@@ -508,6 +508,45 @@ int recording_require_pages(const struct recording_reader *reader)
 		       reader->name, reader->page_bytes, page_size());
 }
 
+/* Returns 1 for a block with symbols, 0 for another one, or a negative errno at the end. */
+static int read_symbols_block(struct reader_block *block, FILE *file)
+{
+	struct recording_block head;
+	const off_t start = ftello(file);
+	int err = 0;
+
+	if (start < 0 || reader_block_bytes(file, &head, sizeof(head)) != sizeof(head) ||
+	    !reader_block_is_sound(&head))
+		return -ENODATA;
+	if (head.type != RECORDING_SYMBOLS)
+		return fseeko(file, head.stored, SEEK_CUR) ? -ENODATA : 0;
+	if (fseeko(file, start, SEEK_SET) || !reader_block_read(block, file))
+		return -ENODATA;
+	reader_block_unpack(block);
+	err = block->unpacked < 0 ? block->unpacked : 0;
+	return err ?: block->unpacked == UNPACKED ? 1 : -ENODATA;
+}
+
+int recording_symbols_ahead(const char *path, json_t **symbols)
+{
+	struct recording_reader *reader;
+	struct why why;
+	int ret = recording_open(&reader, path, &why);
+
+	if (ret)
+		return ret;
+	/* The blocks that were read ahead are read again. */
+	ret = fseeko(reader->file, sizeof(struct recording_header), SEEK_SET) ? -errno : 0;
+	while (ret >= 0) {
+		ret = read_symbols_block(&reader->blocks[reader->current], reader->file);
+		if (ret == 1)
+			ret = take_symbols(reader, &reader->blocks[reader->current]) ?: -ENODATA;
+	}
+	*symbols = json_incref(reader->symbols);
+	recording_close(reader);
+	return ret == -ENODATA ? 0 : ret;
+}
+
 const json_t *recording_tail(const struct recording_reader *reader)
 {
 	return reader->tail;

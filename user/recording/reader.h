@@ -54,6 +54,11 @@ int recording_feed(struct recording_reader *reader, item_sink sink, void *contex
 const json_t *recording_tail(const struct recording_reader *reader);
 /* An array of all symbols, valid after the last item. */
 const json_t *recording_symbols(const struct recording_reader *reader);
+/*
+ * Reads only the symbols of a recording, without the items: sets *symbols to an array, which the
+ * caller releases. What is behind damage is missing. Returns 0 or a negative errno.
+ */
+int recording_symbols_ahead(const char *path, json_t **symbols);
 /* One clause about the damage and its place, or NULL. Valid after the last item. */
 const char *recording_damage(const struct recording_reader *reader);
 

@@ -51,7 +51,7 @@ static int command_receive(int fd)
  * Searches PATH as execvp() does, because Linux before 6.8 writes the arguments again for each
  * folder without the program. Returns `name` if there is none: execvp() then has the error.
  */
-static const char *command_find(const char *name, char *path, size_t size)
+const char *child_find_program(const char *name, char *path, size_t size)
 {
 	const char *folder = strchr(name, '/') ? NULL : getenv("PATH"), *end;
 	struct stat found;
@@ -73,7 +73,8 @@ static const char *command_find(const char *name, char *path, size_t size)
  * the user, with the signals and limits a program expects, and finds the program. The faults and
  * system calls for this do not belong to the program.
  */
-static _Noreturn void command_be_child(int go, int failed, char *const *argv)
+static _Noreturn void command_be_child(int go, int failed, char *const *argv,
+				       const struct exact *exact)
 {
 	const char *program = argv[0];
 	char path[PATH_MAX], byte;
@@ -84,7 +85,9 @@ static _Noreturn void command_be_child(int go, int failed, char *const *argv)
 	fd_limit_restore();
 	err = invoker_become();
 	if (!err) {
-		program = command_find(argv[0], path, sizeof(path));
+		if (exact)
+			exact_set_environment(exact);
+		program = child_find_program(argv[0], path, sizeof(path));
 		/* Touches the pages that execvp() needs. A folder cannot be executed. */
 		execvp("/", argv);
 	}
@@ -101,7 +104,8 @@ static _Noreturn void command_be_child(int go, int failed, char *const *argv)
 	_exit(127);
 }
 
-static int child_fork(struct child *command, const int *go, char *const *argv)
+static int child_fork(struct child *command, const int *go, char *const *argv,
+		      const struct exact *exact)
 {
 	int failed[2], err;
 
@@ -110,7 +114,7 @@ static int child_fork(struct child *command, const int *go, char *const *argv)
 	command->pid = fork();
 	if (!command->pid) {
 		close(go[1]);
-		command_be_child(go[0], failed[1], argv);
+		command_be_child(go[0], failed[1], argv, exact);
 	}
 	err = command->pid < 0 ? -errno : 0;
 	close(failed[1]);
@@ -123,14 +127,14 @@ static int child_fork(struct child *command, const int *go, char *const *argv)
 	return 0;
 }
 
-int child_hold(struct child *command, char *const *argv)
+int child_hold(struct child *command, char *const *argv, const struct exact *exact)
 {
 	int go[2], err;
 
 	*command = CHILD_NONE;
 	if (pipe2(go, O_CLOEXEC))
 		return -errno;
-	err = child_fork(command, go, argv);
+	err = child_fork(command, go, argv, exact);
 	close(go[0]);
 	if (err) {
 		close(go[1]);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collect/fault_source_module.h"
 #include "privilege/privilege.h"
 #include "recording/blocks.h"
 #include "run/measurement.h"
@@ -125,6 +126,8 @@ static void measurement_describe(struct measurement *measurement)
 	measurement->options.instruments.source = instruments_source(instruments);
 	measurement->options.instruments.bpf &= !instruments_bpf_missing(instruments)[0];
 	strcpy(report->environment.source, instruments_source(instruments)->word);
+	if (report->environment.exact && instruments_source(instruments) == &fault_source_module)
+		report->environment.fault_around = false;
 	report->bpf.known = instruments_have_events(instruments);
 	strcpy(report->bpf.missing, instruments_bpf_missing(instruments));
 	if (instruments_source(instruments)->stream)
@@ -270,6 +273,8 @@ int measurement_stop(struct measurement *measurement)
 /* NULL, and *err: they could not be looked up. */
 static json_t *measurement_code_names(struct measurement *measurement, int *err)
 {
+	const bool lines = measurement->recording.writer ||
+			   measurement->options.groups & 1U << GROUP_BY_LINE;
 	struct result *result = measurement->result;
 	json_t *symbols = NULL;
 	uint64_t left_out;
@@ -278,7 +283,7 @@ static json_t *measurement_code_names(struct measurement *measurement, int *err)
 	if (*err || !(measurement->options.groups & NAMED_GROUPS))
 		return NULL;
 	*err = code_names_find(result->analysis, instruments_code_files(measurement->instruments),
-			       &symbols, &left_out);
+			       lines, &symbols, &left_out);
 	if (*err) {
 		json_decref(symbols);
 		return NULL;

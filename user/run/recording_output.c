@@ -124,7 +124,7 @@ int recording_output_self(item_sink sink, void *context)
 		},
 	};
 	const struct item item = { .type = ITEM_EVENT, .event = &task.event };
-	int err = proc_maps_read_self(&maps);
+	int err = proc_maps_read_advice(&maps, getpid());
 
 	prctl(PR_GET_NAME, task.comm);
 	if (!err)

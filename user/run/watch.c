@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collect/fault_source_module.h"
 #include "model/counters.h"
 #include "model/item.h"
 #include "privilege/invoker.h"
@@ -152,6 +153,7 @@ struct watch {
 	struct result *result;
 	struct measurement measurement;
 	struct child command;
+	struct exact exact;
 	struct members members;
 	struct file_events file;
 	struct cgroup_watch cgroup;
@@ -224,6 +226,16 @@ static int watch_open_measurement(struct watch *watch)
 	return measurement_status(&watch->measurement, err);
 }
 
+/* The module turns fault-around off itself. */
+static int watch_open_exact(struct watch *watch)
+{
+	const struct instruments_options *options = &watch->measurement.options.instruments;
+
+	if (!options->exact || options->source == &fault_source_module)
+		return STATUS_OK;
+	return exact_open(&watch->exact, watch->options.command[0]);
+}
+
 static void watch_only_children(sigset_t *signals)
 {
 	sigemptyset(signals);
@@ -241,7 +253,7 @@ static int watch_hold_command(struct watch *watch)
 		return message(STATUS_FAILED, "cannot open a signalfd: %s", strerror(errno));
 	/* The command's orphans become ours, so their getrusage is not lost. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	err = child_hold(&watch->command, watch->options.command);
+	err = child_hold(&watch->command, watch->options.command, &watch->exact);
 	if (err)
 		return message(STATUS_FAILED, "cannot start a process: %s", invoker_strerror(err));
 	return members_follow(&watch->members, watch->command.pid);
@@ -306,6 +318,7 @@ int watch_open(struct watch **opened, const struct watch_options *options, struc
 	watch->result = result;
 	watch->measurement = MEASUREMENT_NONE;
 	watch->command = CHILD_NONE;
+	watch->exact = EXACT_NONE;
 	watch->file = FILE_EVENTS_ALL;
 	watch->end = -1;
 	watch->children = -1;
@@ -313,6 +326,7 @@ int watch_open(struct watch **opened, const struct watch_options *options, struc
 	watch->members.held = options->command;
 	return watch_prepare(watch)						   ?:
 		       watch_open_measurement(watch)				   ?:
+		       watch_open_exact(watch)					   ?:
 		       measurement_record(&watch->measurement, options->recording) ?:
 		       watch_follow(watch)					   ?:
 		       watch_check_members(watch)				   ?:
@@ -554,6 +568,7 @@ void watch_stop(struct watch *watch)
 	cgroup_watch_stop(&watch->cgroup, &counters->cgroup);
 	members_report(&watch->members);
 	counted = watch_read_process(watch, &after);
+	exact_counts(&watch->exact, &counters->exact);
 	err = measurement_stop(&watch->measurement);
 	/* `forked` is known when all events have been read. */
 	if (!err && counted)
@@ -572,6 +587,7 @@ void watch_close(struct watch *watch)
 		return;
 	measurement_close(&watch->measurement);
 	child_close(&watch->command);
+	exact_close(&watch->exact);
 	members_exit(&watch->members);
 	file_events_close(&watch->file);
 	if (watch->end >= 0)

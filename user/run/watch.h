@@ -8,10 +8,29 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <pfstat/exact.h>
+
 #include "collect/instruments.h"
 #include "run/measurement.h"
 #include "run/result.h"
 #include "system/processes.h"
+
+/* record --exact without the module: the library for the command's programs. */
+
+struct exact {
+	char folder[EXACT_PATH_SIZE - 32]; /* "": not in use */
+	int counts;			   /* file with the library's counts, or -1 */
+};
+
+#define EXACT_NONE ((struct exact){ .counts = -1 })
+
+/* Returns STATUS_OK, or a failure after a message: why the command cannot be recorded so. */
+int exact_open(struct exact *exact, const char *command);
+/* For the process that executes the command. */
+void exact_set_environment(const struct exact *exact);
+/* Changes nothing if it is not in use. */
+void exact_counts(const struct exact *exact, struct exact_reach *reach);
+void exact_close(struct exact *exact);
 
 /* A command held just before exec, to watch it from there on. */
 
@@ -23,11 +42,14 @@ struct child {
 
 #define CHILD_NONE ((struct child){ .go = -1, .failed = -1 })
 
+/* The path that execvp() finds, in @path, or @name if there is none. */
+const char *child_find_program(const char *name, char *path, size_t size);
 /*
  * Forks. The child becomes the user for whom pfdrive works, and waits. Returns 0 or a negative
  * errno.
+ * @exact: its library is in the command's environment; NULL: there is none
  */
-int child_hold(struct child *command, char *const *argv);
+int child_hold(struct child *command, char *const *argv, const struct exact *exact);
 /*
  * Releases the command. Returns 0, or exec's negative errno if the command is gone. -EPIPE, with
  * SIGPIPE ignored: it was gone before.

@@ -95,10 +95,10 @@ static void check_targets(const struct argp_state *state, const struct watch_opt
 	if (!nr && !options->file)
 		usage(state,
 		      "nothing to watch was given; give a COMMAND, --pid, --cgroup or --file");
-	if (options->instruments.events.stacks && !options->instruments.bpf)
-		usage(state, "--stacks requires eBPF; leave --no-bpf out");
-	if (options->instruments.events.stacks && options->instruments.source == &fault_source_perf)
-		usage(state, "--stacks requires eBPF; leave --source perf out");
+	if (options->instruments.events.stacks && !options->instruments.bpf &&
+	    (options->instruments.source == &fault_source_module ||
+	     !options->instruments.fault_around))
+		usage(state, "--stacks requires eBPF or perf; leave --no-bpf out");
 	source_option_check(state, options->instruments.source, options->instruments.bpf,
 			    options->instruments.fault_around);
 }

@@ -19,7 +19,8 @@
  *	native_faults private FILE		write each page of a private mapping
  *	native_faults threads NUMBER PAGES	threads write pages of their own
  *	native_faults attached NUMBER PAGES	the same, once a line arrives on stdin
- *	native_faults churn NUMBER PAGES	the same again and again, until it is killed
+ *	native_faults churn NUMBER PAGES	the same every 5 ms, until it is killed: a recorder
+ *						keeps up on a busy machine
  *	native_faults spawn NUMBER PAGES	threads that each start a process and a thread, which
  *						write pages of their own, until it is killed
  *	native_faults fork CHILDREN PAGES	write each page; the children write each, then the
@@ -28,10 +29,13 @@
  *	native_faults cut NUMBER FILE		the same beyond the end of the file: SIGBUS
  *	native_faults call FILE PAGES		read(2) into pages that were not touched before
  *	native_faults populate PAGES		MAP_POPULATE
+ *	native_faults handled PAGES		read each page, which a handler of userfaultfd
+ *						brings after a moment
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -39,6 +43,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -180,6 +185,7 @@ static void *churn_main(void *arg)
 	for (;;) {
 		touch(worker->map, worker_pages, true);
 		madvise(worker->map, worker_pages * page_bytes, MADV_DONTNEED);
+		usleep(5000);
 	}
 	return NULL;
 }
@@ -374,6 +380,42 @@ static void run_populate(size_t pages)
 	print_range("populate", getpid(), map, pages, &from, &to);
 }
 
+static int handled_fd;
+
+static void *bring_pages(void *unused)
+{
+	const struct timespec moment = { .tv_nsec = 200000 };
+	struct uffdio_copy copy = { .len = page_bytes };
+	struct uffd_msg message;
+
+	copy.src = (unsigned long)memset(aligned_alloc(page_bytes, page_bytes), 1, page_bytes);
+	while (read(handled_fd, &message, sizeof(message)) == sizeof(message)) {
+		nanosleep(&moment, NULL);
+		copy.dst = message.arg.pagefault.address & ~(page_bytes - 1ULL);
+		if (ioctl(handled_fd, UFFDIO_COPY, &copy))
+			die("UFFDIO_COPY");
+	}
+	return unused;
+}
+
+static void run_handled(size_t pages)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	char *map = map_anonymous(pages);
+	pthread_t thread;
+
+	handled_fd = syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+	if (handled_fd < 0 || ioctl(handled_fd, UFFDIO_API, &api))
+		die("userfaultfd");
+	range.range.start = (unsigned long)map;
+	range.range.len = pages * page_bytes;
+	if (ioctl(handled_fd, UFFDIO_REGISTER, &range) ||
+	    pthread_create(&thread, NULL, bring_pages, NULL))
+		die("UFFDIO_REGISTER");
+	touch_counted("handled", map, pages, false);
+}
+
 static int open_sampling(bool user_only)
 {
 	struct perf_event_attr attr = {
@@ -408,6 +450,8 @@ static int run(const char *what, char **words)
 		run_sampling();
 	else if (!strcmp(what, "anon") && first)
 		touch_counted("anon", map_anonymous(first), first, true);
+	else if (!strcmp(what, "handled") && first)
+		run_handled(first);
 	else if (!strcmp(what, "twice") && first)
 		run_twice(first);
 	else if (!strcmp(what, "file") && words[0])

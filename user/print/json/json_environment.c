@@ -24,6 +24,7 @@ enum type {
 	TYPE_INT64,
 	TYPE_TIME,  /* 0 is n/a */
 	TYPE_KEEP,  /* keep or off */
+	TYPE_FLAG,  /* true or false */
 	TYPE_SHARE, /* 0 to 1 */
 };
 
@@ -69,6 +70,7 @@ static const struct environment_field {
 	FIELD(seed, TYPE_NUMBER, true),
 	FIELD(pinned_cpu, TYPE_INT, false),
 	FIELD(fault_around, TYPE_KEEP, false),
+	FIELD(exact, TYPE_FLAG, false),
 	FIELD(fault_around_bytes, TYPE_COUNT64, false),
 	FIELD(ring_bytes, TYPE_COUNT64, false),
 	FIELD(map, TYPE_TEXT, false),
@@ -119,6 +121,8 @@ static json_t *member_of(enum type type, const void *at)
 		return time_of(*(const int64_t *)at);
 	case TYPE_KEEP:
 		return json_string(*(const bool *)at ? "keep" : "off");
+	case TYPE_FLAG:
+		return json_boolean(*(const bool *)at);
 	case TYPE_SHARE:
 		return json_real(*(const double *)at);
 	}
@@ -195,6 +199,9 @@ static void environment_take(const struct environment_field *field, void *at, co
 		break;
 	case TYPE_KEEP:
 		*(bool *)at = !json_is_string(json) || strcmp(json_string_value(json), "off");
+		break;
+	case TYPE_FLAG:
+		*(bool *)at = json_is_true(json);
 		break;
 	case TYPE_SHARE:
 		*(double *)at = json_number_value(json);

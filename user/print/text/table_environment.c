@@ -259,17 +259,41 @@ static void instrument_lines(struct grid *grid, const struct environment *e)
 		env_line(grid, "Fault-around", "off: each page faults separately");
 }
 
+/* What record --exact changed, and what it did not reach. */
+static void exact_lines(struct grid *grid, const struct report *run)
+{
+	const struct exact_reach *reach = &run->exact;
+	const uint64_t starts = run->evidence.execs;
+	char size[32];
+
+	if (!run->environment.exact || reach->programs == COUNT_NA)
+		return;
+	env_line(grid, "Exact",
+		 "each first touch of a file page is a fault: more faults, and fewer pages mapped "
+		 "by each; %" PRIu64 " read-only shared mapping%s made private",
+		 reach->made_private, reach->made_private == 1 ? "" : "s");
+	env_line(grid, "Not exact",
+		 "%" PRIu64 " of %" PRIu64 " program starts; %" PRIu64
+		 " file mappings (%s) found at the exits of %" PRIu64 " programs; %" PRIu64
+		 " processes without userfaultfd",
+		 starts > reach->programs ? starts - reach->programs : 0, starts,
+		 reach->not_reached, size_text(reach->not_reached_bytes, size, sizeof(size)),
+		 reach->checked, reach->no_userfaultfd);
+}
+
 static void perf_lines(struct grid *grid, const struct report *run, const char *added)
 {
-	env_line(
-		grid, "Source",
-		"perf: whole faults, on and off the CPU; adds %s to a fault, about half to its time",
-		added);
-	env_line(grid, "Not seen",
-		 "file operation calls, disk requests, sleep reasons, get_user_pages()%s",
+	env_line(grid, "Source",
+		 "perf: whole faults, on and off the CPU%s; adds %s to a fault, about half to its "
+		 "time",
+		 view_has_hook(run, HOOK_RECLAIM) ? ", and reclaim" : "", added);
+	env_line(grid, "Not seen", "file operation calls, disk requests, get_user_pages()%s%s",
+		 view_has_hook(run, HOOK_WAIT_STACK) ? "" : ", sleep reasons",
 		 run->bpf.user_only ? ", and faults in system calls (kernel.perf_event_paranoid is "
 				      "above 1)" :
 				      "");
+	if (run->bpf.waits_missing[0])
+		env_line(grid, "Sleep reasons", "n/a: %s", run->bpf.waits_missing);
 	if (run->bpf.missing[0])
 		env_line(grid, "No eBPF", "%s", run->bpf.missing);
 }
@@ -328,5 +352,6 @@ int table_environment(FILE *out, const struct report *run)
 	}
 	if (strcmp(run->environment.backing, "anonymous"))
 		instrument_lines(&grid, &run->environment);
+	exact_lines(&grid, run);
 	return grid_close(&grid, out);
 }
