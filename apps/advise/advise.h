@@ -62,9 +62,10 @@ struct recorded_accesses {
 	uint64_t start_ns, end_ns;
 	uint64_t lost, events_lost; /* COUNT_NA: not known */
 	bool have_bpf, have_advice;
-	bool by_perf;			/* lost events are lost accesses */
-	bool fault_around;		/* it was on */
-	uint64_t around_pages;		/* possibly mapped by fault-around beside a fault's own */
+	bool by_perf;	   /* lost events are lost accesses */
+	bool fault_around; /* it was on */
+	/* Possibly mapped by fault-around beside a fault's own. COUNT_NA: not known, with perf. */
+	uint64_t around_pages;
 	bool populated;			/* the program called MADV_POPULATE_READ */
 	uint64_t advices;		/* recorded madvise(2) calls */
 	uint64_t unplaced, unplaced_ns; /* faults on files in no known mapping */

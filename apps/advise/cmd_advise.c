@@ -127,6 +127,10 @@ static void print_hidden(FILE *out, const struct recorded_accesses *accesses)
 		fputs("Hidden: the program called MADV_POPULATE_READ, so accesses caused no "
 		      "faults; all savings are at most these. Record it without that call\n",
 		      out);
+	else if (accesses->around_pages == COUNT_NA)
+		fputs("Hidden: fault-around was on, and perf does not show which pages it mapped. "
+		      "A saving marked <= is an upper bound; record with --exact\n",
+		      out);
 	else if (accesses->around_pages)
 		fprintf(out,
 			"Hidden: fault-around was on and may have mapped %" PRIu64 " pages beside "
@@ -337,7 +341,7 @@ static json_t *advise_best_json(const struct advise *advise)
 
 static json_t *advise_hidden_json(const struct recorded_accesses *accesses)
 {
-	return json_pack("{so sb}", "around_pages", value_count(accesses->around_pages),
+	return json_pack("{so sb}", "around_pages", value_known(accesses->around_pages),
 			 "populated", accesses->populated);
 }
 

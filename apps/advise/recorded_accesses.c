@@ -388,6 +388,7 @@ static int accesses_take_head(struct recorded_accesses *accesses, const json_t *
 	if (!json_head_parse(report, head)) {
 		accesses->started_s = report->environment.started_s;
 		accesses->fault_around = report->environment.fault_around &&
+					 !report->environment.exact &&
 					 report->environment.fault_around_bytes != page_size();
 		accesses->have_bpf = report->bpf.known;
 	}
@@ -427,6 +428,8 @@ static void accesses_take_tail(struct recorded_accesses *accesses, const json_t 
 		accesses->lost = counters.hooks & 1U << HOOK_PERF ? 0 : counters.lost;
 		accesses->have_bpf = counters.have_bpf;
 		accesses->by_perf = counters.hooks & 1U << HOOK_PERF;
+		if (accesses->by_perf && accesses->fault_around)
+			accesses->around_pages = COUNT_NA;
 		accesses->have_advice = counters.have_bpf && counters.have_advice;
 		accesses->events_lost = run_counters_events_lost(&counters);
 		if (counters.end_ns > counters.start_ns) {

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Chooses the files whose accesses the model follows, decides which settings the recording can
+ * answer, and predicts these. What cannot be predicted gets a reason.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/counters.h"
+#include "util/array.h"
+#include "util/kernel_release.h"
+#include "util/message.h"
+#include "util/page_size.h"
+#include "util/signals.h"
+#include "what_if/what_if.h"
+
+#define KIB	       1024U
+#define DEFAULT_AROUND (64U * KIB)  /* the kernel's, if the recording has none */
+#define THREADS_LEAST  (128U * KIB) /* with threads on one mapping, less is up to 19 % off */
+
+/* The rule was compared with the kernel from this release on. */
+#define FIRST_KERNEL "6.12"
+
+static bool is_validated(const struct touched_file *file)
+{
+	return !strcmp(file->type, "ext4");
+}
+
+/* Each page's first fault was major, so no page came from read-ahead or an earlier run. */
+static bool is_cold_without_readahead(const struct touched_file *file)
+{
+	return !file->readahead_bytes && file->accessed &&
+	       100 * file->accessed_major >= 99 * (file->accessed - (file->executed ? 1 : 0));
+}
+
+static bool leaves_out_fault_around(const struct what_if *what_if)
+{
+	const struct environment *e = &what_if->touches.environment;
+
+	return what_if->touches.exact || !e->fault_around || e->fault_around_bytes == page_size();
+}
+
+static const char *reason_to_leave_out(const struct what_if *what_if,
+				       const struct touched_file *file)
+{
+	if (what_if->options.file && strcmp(file->path, what_if->options.file))
+		return WHAT_IF_OTHER_FILE;
+	if (!file->type[0])
+		return "its file system is not known";
+	if (!is_validated(file))
+		return "the rule was compared with the kernel on ext4 only";
+	if (!file->major && !leaves_out_fault_around(what_if))
+		return "its pages were cached before, and fault-around hides accesses to them";
+	if (file->by_libc && what_if->touches.exact)
+		return "libc maps it without mmap(3), so record --exact does not reach it";
+	return file->shaped;
+}
+
+static void choose_touched_files(struct what_if *what_if)
+{
+	struct touched_file *file;
+	bool first = true;
+	size_t i;
+
+	what_if->exact = true;
+	what_if->readahead_bytes = -1;
+	for (i = 0; i < what_if->touches.nr_files; i++) {
+		file = &what_if->touches.files[i];
+		file->left_out = reason_to_leave_out(what_if, file);
+		if (file->left_out || !file->faults)
+			continue;
+		what_if->faults += file->faults;
+		what_if->major += file->major;
+		what_if->read_again += file->read_again;
+		what_if->exact &= leaves_out_fault_around(what_if) ||
+				  is_cold_without_readahead(file);
+		if (first)
+			what_if->readahead_bytes = file->readahead_bytes;
+		else if (what_if->readahead_bytes != file->readahead_bytes)
+			what_if->readahead_bytes = -1;
+		first = false;
+	}
+	what_if->around_known = what_if->touches.environment.fault_around_bytes;
+	what_if->around_bytes = what_if->touches.environment.fault_around_bytes ?: DEFAULT_AROUND;
+}
+
+static int message_of_no_file(const struct what_if *what_if)
+{
+	const struct touched_file *file;
+	size_t i;
+
+	for (i = 0; i < what_if->touches.nr_files; i++) {
+		file = &what_if->touches.files[i];
+		if (!file->faults ||
+		    (what_if->options.file && strcmp(file->path, what_if->options.file)))
+			continue;
+		return message(STATUS_FAILED, "cannot predict faults on %s: %s", file->path,
+			       file->left_out);
+	}
+	if (what_if->options.file)
+		return message(STATUS_FAILED,
+			       "no fault on %s was recorded; see 'pfdrive report --by file'",
+			       what_if->options.file);
+	return message(STATUS_FAILED, "no fault on a file was recorded");
+}
+
+static const char *reason_of_machine(const struct environment *e)
+{
+	const unsigned int release = kernel_release_number(e->kernel);
+
+	if (release < kernel_release_number(FIRST_KERNEL))
+		return "the rule was compared with kernels from Linux " FIRST_KERNEL " on only";
+	if (strcmp(e->architecture, "x86_64"))
+		return "the rule was compared with the kernel on x86_64 only";
+	if (page_size() != PAGE_SIZE_MIN)
+		return "the rule was compared with the kernel for pages of 4 KiB only";
+	return NULL;
+}
+
+static int check_recording(struct what_if *what_if)
+{
+	const char *reason = reason_of_machine(&what_if->touches.environment);
+
+	if (reason)
+		return message(STATUS_FAILED, "cannot predict from %s: %s",
+			       what_if->options.recording, reason);
+	choose_touched_files(what_if);
+	if (!what_if->faults)
+		return message_of_no_file(what_if);
+	return STATUS_OK;
+}
+
+/* The settings. */
+
+static void add_setting(struct what_if *what_if, uint64_t window, enum mapping_advice advice,
+			uint64_t around)
+{
+	struct what_if_row *row = &what_if->rows[what_if->nr_rows++];
+
+	row->settings = (struct prediction_settings){ .window = window,
+						      .advice = advice,
+						      .around = around };
+}
+
+/* An option that was not given has the recorded value only. */
+static void add_options(struct what_if *what_if)
+{
+	const struct what_if_options *options = &what_if->options;
+	size_t r, a, f;
+
+	for (f = 0; f < options->nr_around || !f; f++)
+		for (a = 0; a < options->nr_advice || !a; a++)
+			for (r = 0; r < options->nr_readahead || !r; r++)
+				add_setting(what_if,
+					    options->nr_readahead ?
+						    options->readahead[r] / page_size() :
+						    PREDICTION_RECORDED,
+					    options->nr_advice ? options->advice[a] : MAPPING_MIXED,
+					    (options->nr_around ? options->around[f] :
+								  what_if->around_bytes) /
+						    page_size());
+}
+
+static void make_settings(struct what_if *what_if)
+{
+	static const uint64_t windows[] = { 0, 32 * KIB, 128 * KIB, 512 * KIB, 2048 * KIB };
+	const struct what_if_options *options = &what_if->options;
+	const uint64_t around = what_if->around_bytes / page_size();
+	const uint64_t window = what_if->readahead_bytes > 0 ? PREDICTION_RECORDED :
+							       128 * KIB / page_size();
+	size_t i;
+
+	add_setting(what_if, PREDICTION_RECORDED, MAPPING_MIXED, around);
+	if (options->nr_readahead || options->nr_advice || options->nr_around) {
+		add_options(what_if);
+		return;
+	}
+	for (i = 0; i < ARRAY_SIZE(windows); i++)
+		add_setting(what_if, windows[i] / page_size(), MAPPING_MIXED, around);
+	/* Advice makes no difference to a recording without read-ahead. */
+	add_setting(what_if, window, MAPPING_RANDOM, around);
+	add_setting(what_if, window, MAPPING_SEQUENTIAL, around);
+}
+
+/* What the recording can answer. */
+
+static bool any_file(const struct what_if *what_if, bool (*is)(const struct touched_file *file))
+{
+	size_t i;
+
+	for (i = 0; i < what_if->touches.nr_files; i++)
+		if (!what_if->touches.files[i].left_out && what_if->touches.files[i].faults &&
+		    is(&what_if->touches.files[i]))
+			return true;
+	return false;
+}
+
+static bool has_no_readahead(const struct touched_file *file)
+{
+	return file->readahead_bytes < 0;
+}
+
+static bool is_by_threads(const struct touched_file *file)
+{
+	return file->by_threads;
+}
+
+static uint64_t least_readahead(const struct what_if *what_if, bool most)
+{
+	const struct touched_file *file;
+	uint64_t bytes = most ? 0 : UINT64_MAX;
+	size_t i;
+
+	for (i = 0; i < what_if->touches.nr_files; i++) {
+		file = &what_if->touches.files[i];
+		if (!file->left_out && file->faults &&
+		    (most ? (uint64_t)file->readahead_bytes > bytes :
+			    (uint64_t)file->readahead_bytes < bytes))
+			bytes = file->readahead_bytes;
+	}
+	return bytes;
+}
+
+static const char *reason_of_ordinary(const struct what_if *what_if,
+				      const struct prediction_settings *settings)
+{
+	if (any_file(what_if, has_no_readahead))
+		return "the recording does not have the read-ahead setting; record it again";
+	if (settings->advice != MAPPING_MIXED && settings->advice != MAPPING_NORMAL)
+		return "fault-around hides accesses, and other advice would show them";
+	if (settings->around < what_if->around_bytes / page_size())
+		return "fault-around hides accesses, and less of it would show them";
+	if (settings->window != PREDICTION_RECORDED &&
+	    settings->window * page_size() < least_readahead(what_if, true))
+		return "fault-around hides accesses, and less read-ahead would show them";
+	return NULL;
+}
+
+static const char *reason_not_to_predict(const struct what_if *what_if,
+					 const struct prediction_settings *settings)
+{
+	const bool recorded = settings->window == PREDICTION_RECORDED;
+	const uint64_t bytes = recorded ? least_readahead(what_if, false) :
+					  settings->window * page_size();
+
+	if (what_if->read_again > 2 && 100 * what_if->read_again > what_if->major)
+		return "pages were evicted and read again, and the model evicts none";
+	if (recorded && any_file(what_if, has_no_readahead))
+		return "the recording does not have the read-ahead setting";
+	if (bytes < THREADS_LEAST && any_file(what_if, is_by_threads))
+		return "threads touched one mapping, and their order decides with less read-ahead "
+		       "than 128K";
+	return what_if->exact ? NULL : reason_of_ordinary(what_if, settings);
+}
+
+/* The prediction. */
+
+static int predict_settings(struct what_if *what_if, const struct access_list *list)
+{
+	struct what_if_row *row;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < what_if->nr_rows && !err && !signals_caught; i++) {
+		row = &what_if->rows[i];
+		row->cannot = reason_not_to_predict(what_if, &row->settings);
+		if (!row->cannot)
+			err = fault_prediction_make(&row->prediction, list, &row->settings);
+	}
+	return err;
+}
+
+/* Without fault-around, the faults of a recording differ from what the program has otherwise. */
+static bool is_as_recorded(const struct what_if *what_if)
+{
+	const struct what_if_row *row = &what_if->rows[0];
+	const uint64_t predicted = row->prediction.major, major = what_if->major;
+	const uint64_t apart = predicted > major ? predicted - major : major - predicted;
+
+	return row->cannot || what_if->exact || apart <= 3 || 10 * apart <= major;
+}
+
+static void refuse_rows(struct what_if *what_if, const char *reason)
+{
+	size_t i;
+
+	for (i = 0; i < what_if->nr_rows; i++)
+		if (!what_if->rows[i].cannot)
+			what_if->rows[i].cannot = reason;
+}
+
+static bool is_better(const struct what_if_row *row, const struct what_if_row *than)
+{
+	if (row->prediction.major != than->prediction.major)
+		return row->prediction.major < than->prediction.major;
+	return row->prediction.read_pages < than->prediction.read_pages;
+}
+
+static void choose_best(struct what_if *what_if)
+{
+	size_t i;
+
+	what_if->best = what_if->nr_rows;
+	for (i = 0; i < what_if->nr_rows; i++)
+		if (!what_if->rows[i].cannot &&
+		    (what_if->best == what_if->nr_rows ||
+		     is_better(&what_if->rows[i], &what_if->rows[what_if->best])))
+			what_if->best = i;
+}
+
+/* What the model takes, without the files left out. */
+struct list_arrays {
+	uint64_t *pages, *windows;
+	struct access_mapping *mappings;
+	struct access *accesses;
+};
+
+static int fill_access_list(struct access_list *list, struct list_arrays *arrays,
+			    const struct recorded_touches *touches)
+{
+	const struct touched_file *file;
+	size_t i, nr = 0;
+
+	arrays->pages = calloc(touches->nr_files + 1, sizeof(*arrays->pages));
+	arrays->windows = calloc(touches->nr_files + 1, sizeof(*arrays->windows));
+	arrays->mappings = calloc(touches->nr_mappings + 1, sizeof(*arrays->mappings));
+	arrays->accesses = calloc(touches->nr_touches + 1, sizeof(*arrays->accesses));
+	if (!arrays->pages || !arrays->windows || !arrays->mappings || !arrays->accesses)
+		return -ENOMEM;
+	for (i = 0; i < touches->nr_files; i++) {
+		arrays->pages[i] = touches->files[i].pages;
+		arrays->windows[i] = touches->files[i].readahead_bytes > 0 ?
+					     touches->files[i].readahead_bytes / page_size() :
+					     0;
+	}
+	for (i = 0; i < touches->nr_mappings; i++)
+		arrays->mappings[i] = touches->mappings[i].mapping;
+	for (i = 0; i < touches->nr_touches; i++) {
+		file = &touches->files[touches->mappings[touches->touches[i].access.mapping].file];
+		if (!file->left_out)
+			arrays->accesses[nr++] = touches->touches[i].access;
+	}
+	*list = (struct access_list){
+		.kernel = readahead_kernel_find(touches->environment.kernel),
+		.large_folios = true,
+		.file_pages = arrays->pages,
+		.file_windows = arrays->windows,
+		.nr_files = touches->nr_files,
+		.streams = touches->streams,
+		.nr_streams = touches->nr_streams,
+		.mappings = arrays->mappings,
+		.nr_mappings = touches->nr_mappings,
+		.accesses = arrays->accesses,
+		.nr_accesses = nr,
+	};
+	return 0;
+}
+
+static int predict(struct what_if *what_if)
+{
+	struct list_arrays arrays = { 0 };
+	struct access_list list;
+	int err = fill_access_list(&list, &arrays, &what_if->touches);
+
+	if (!err)
+		err = predict_settings(what_if, &list);
+	free(arrays.pages);
+	free(arrays.windows);
+	free(arrays.mappings);
+	free(arrays.accesses);
+	return err;
+}
+
+int what_if_run(struct what_if *what_if)
+{
+	int status = recorded_touches_read(&what_if->touches, what_if->options.recording);
+
+	if (!status)
+		status = check_recording(what_if);
+	if (status)
+		return status;
+	make_settings(what_if);
+	if (predict(what_if))
+		return message(STATUS_FAILED, "out of memory");
+	if (signals_caught)
+		return 128 + signals_caught;
+	if (!is_as_recorded(what_if))
+		refuse_rows(what_if, "the model does not repeat the recorded major faults: pages "
+				     "were cached before; record a cold start");
+	choose_best(what_if);
+	return STATUS_OK;
+}
+
+void what_if_exit(struct what_if *what_if)
+{
+	recorded_touches_exit(&what_if->touches);
+}
