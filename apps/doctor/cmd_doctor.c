@@ -95,14 +95,31 @@ static void answer_add_perf_gain(struct answer *answer, const struct doctor_fact
 			   obstacle);
 }
 
+/* perf's kernel stacks need the names in /proc/kallsyms. */
+static bool has_sleep_reasons(const struct doctor_facts *facts)
+{
+	return doctor_source_perf_access(facts) == PERF_ACCESS_ALL && facts->kallsyms &&
+	       (facts->kptr_restrict == 0 ||
+		(facts->kptr_restrict == 1 && !doctor_lacks(facts, CAPABILITY(CAP_SYSLOG))));
+}
+
+/* Tracepoints of all threads. */
+static bool has_reclaim(const struct doctor_facts *facts)
+{
+	return doctor_source_perf_access(facts) == PERF_ACCESS_ALL && facts->tracefs &&
+	       !doctor_lacks(facts, CAPABILITY(CAP_PERFMON));
+}
+
 static void answer_add_perf(struct answer *answer, const struct doctor_facts *facts)
 {
 	const char *obstacle = bpf_reason(facts);
 
-	answer_add(answer, " with perf: whole faults%s, no disk requests",
+	answer_add(answer, " with perf: whole faults%s%s, no disk requests%s",
+		   has_reclaim(facts) ? " and reclaim" : "",
 		   doctor_source_perf_access(facts) == PERF_ACCESS_USER ?
 			   " except those in system calls" :
-			   "");
+			   "",
+		   has_sleep_reasons(facts) ? "" : ", no reasons of sleeps");
 	if (doctor_source_module_works(facts))
 		answer_add(answer, "; with --no-bpf the module: " CALLS);
 	if (can_gain(facts))
@@ -310,11 +327,12 @@ static void doctor_try_sources(struct doctor_facts *facts)
 
 struct doctor_options {
 	const char *root, *path;
-	bool report;
+	bool report, sources;
 };
 
 static const struct argp_option argp_options[] = {
 	{ "report", 'r', NULL, 0, "print also the data for a bug report", 1 },
+	{ "sources", 's', NULL, 0, "print what each source of faults shows, and no checks", 1 },
 	{ "root", 'R', "DIR", 0, "read the system files below DIR instead of /", 1 },
 	{ 0 },
 };
@@ -326,6 +344,9 @@ static error_t doctor_parse_option(int key, char *text, struct argp_state *state
 	switch (key) {
 	case 'r':
 		options->report = true;
+		return 0;
+	case 's':
+		options->sources = true;
 		return 0;
 	case 'R':
 		options->root = text;
@@ -350,6 +371,13 @@ static const struct argp doctor_argp = {
 	       "file system.\vIt changes nothing. The exit status is 3 if something is missing.",
 };
 
+static int doctor_end(unsigned int missing)
+{
+	if (fflush(stdout) || ferror(stdout))
+		return message_of_stdout(errno ? -errno : -EIO, "the checks");
+	return missing ? STATUS_MISSING : STATUS_OK;
+}
+
 static int cmd_doctor(int argc, char **argv)
 {
 	struct doctor_options options = { .root = "" };
@@ -358,6 +386,10 @@ static int cmd_doctor(int argc, char **argv)
 	int err;
 
 	argp_parse(&doctor_argp, argc, argv, 0, NULL, &options);
+	if (options.sources && doctor_print_sources(stdout))
+		return message(STATUS_FAILED, "out of memory");
+	if (options.sources)
+		return doctor_end(0);
 	facts = malloc(sizeof(*facts));
 	if (!facts)
 		return message(STATUS_FAILED, "out of memory");
@@ -378,9 +410,7 @@ static int cmd_doctor(int argc, char **argv)
 		doctor_print_machine(stdout, facts);
 	missing = doctor_print_lines(stdout, facts);
 	free(facts);
-	if (fflush(stdout) || ferror(stdout))
-		return message_of_stdout(errno ? -errno : -EIO, "the checks");
-	return missing ? STATUS_MISSING : STATUS_OK;
+	return doctor_end(missing);
 }
 
 const struct subcommand doctor_command = {

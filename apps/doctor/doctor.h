@@ -114,6 +114,7 @@ struct doctor_facts {
 	char filesystem[32]; /* for path */
 	char device[64];
 	bool kallsyms;
+	bool tracefs;	   /* this user can read the tracepoints of reclaim */
 	int kptr_restrict; /* INT_MAX: not available */
 	char clocksource[32];
 	bool tsc_available;
@@ -171,5 +172,8 @@ unsigned int doctor_print_lines(FILE *out, const struct doctor_facts *facts);
 void doctor_print_machine(FILE *out, const struct doctor_facts *facts);
 
 extern const struct subcommand doctor_command;
+
+/* What each source of faults shows, as a table. 0 or -ENOMEM. */
+int doctor_print_sources(FILE *out);
 
 #endif

@@ -389,6 +389,9 @@ int doctor_facts_read(struct doctor_facts *facts, const char *root, const char *
 	facts->pid_namespace = is_other_namespace(root, "/proc/self/ns/pid", NS_INITIAL_PID);
 	facts->perf_event_paranoid = number_in(root, "/proc/sys/kernel/perf_event_paranoid");
 	visit_lines(root, "/proc/self/mounts", visit_mounts, facts);
+	facts->tracefs =
+		!access(below(root, "/sys/kernel/tracing/events/vmscan"), R_OK | X_OK) ||
+		!access(below(root, "/sys/kernel/debug/tracing/events/vmscan"), R_OK | X_OK);
 	facts->debugfs_readable = !access(below(root, "/sys/kernel/debug"), R_OK | X_OK);
 	read_memory(facts, root);
 	read_clock(facts, root);

@@ -163,8 +163,8 @@ static void classes(struct page *page, const struct live *live)
 
 static void table(struct page *page, const struct live *live, enum group_by by, size_t most)
 {
-	static const char *const headings[NR_GROUP_BY] = { "File", "VMA",   "Thread",
-							   "Code", "Stack", "Name" };
+	static const char *const headings[NR_GROUP_BY] = { "File",  "VMA",  "Thread",	"Code",
+							   "Stack", "Name", "Function", "Line" };
 	const struct live_table *table = &live->tables[by];
 	size_t i;
 

@@ -421,17 +421,19 @@ TEST(test_the_answer_to_a_user_names_what_root_could_gain)
 	read_facts_of_x86_64();
 	facts.loaded = false;
 	become_user(2);
-	check_answer("pfdrive measures here with perf: whole faults except those in system calls, "
-		     "no disk requests; with sudo: these too, and perhaps eBPF: " PARTS);
+	check_answer(
+		"pfdrive measures here with perf: whole faults except those in system calls, "
+		"no disk requests, no reasons of sleeps; with sudo: these too, and perhaps eBPF: " PARTS);
 	CHECK_LINE("perf", DOCTOR_LIMITED, "kernel.perf_event_paranoid is 2");
 	ck_assert_str_eq(line_of("perf")->fix, "sudo sysctl kernel.perf_event_paranoid=1");
 	CHECK_LINE("module", DOCTOR_LIMITED, "but not loaded; pfdrive uses perf instead");
 	CHECK_LINE("capabilities", DOCTOR_LIMITED, "for root, or for a process with CAP_PERFMON");
 	CHECK_LINE("eBPF", DOCTOR_LIMITED, "cannot load the eBPF programs without CAP_BPF");
 	facts.loaded = true;
-	check_answer("pfdrive measures here with perf: whole faults except those in system calls, "
-		     "no disk requests; with sudo: these too, and perhaps the module and "
-		     "eBPF: " PARTS);
+	check_answer(
+		"pfdrive measures here with perf: whole faults except those in system calls, "
+		"no disk requests, no reasons of sleeps; with sudo: these too, and perhaps the module and "
+		"eBPF: " PARTS);
 	CHECK_LINE("module", DOCTOR_LIMITED, "but the pfstat module requires root");
 	become_user(1);
 	facts.loaded = false;
@@ -449,8 +451,39 @@ TEST(test_the_answer_to_a_user_names_what_root_could_gain)
 		"need");
 	facts.container = true;
 	become_user(2);
-	check_answer("pfdrive measures here with perf: whole faults except those in system calls, "
-		     "no disk requests; with sudo perhaps these too, and perhaps eBPF: " PARTS);
+	check_answer(
+		"pfdrive measures here with perf: whole faults except those in system calls, "
+		"no disk requests, no reasons of sleeps; with sudo perhaps these too, and perhaps eBPF: " PARTS);
+}
+
+/* Ubuntu's default hides the kernel's functions from users. */
+TEST(test_reasons_of_sleeps_need_the_names_of_the_kernel)
+{
+	read_facts_of_x86_64();
+	facts.loaded = false;
+	become_user(1);
+	check_answer("pfdrive measures here with perf: whole faults, no disk requests; with sudo "
+		     "perhaps eBPF: " PARTS);
+	facts.kptr_restrict = 1;
+	check_answer("pfdrive measures here with perf: whole faults, no disk requests, no reasons "
+		     "of sleeps; with sudo perhaps eBPF: " PARTS);
+	facts.capabilities |= 1ULL << 34; /* CAP_SYSLOG */
+	check_answer("pfdrive measures here with perf: whole faults, no disk requests; with sudo "
+		     "perhaps eBPF: " PARTS);
+}
+
+TEST(test_perf_shows_reclaim_to_root_with_tracefs)
+{
+	read_facts_of_x86_64();
+	facts.loaded = facts.bpffs = false;
+	facts.tracefs = true;
+	check_answer("pfdrive measures here with perf: whole faults and reclaim, no disk requests; "
+		     "no eBPF: no bpf file system is mounted");
+	become_user(1);
+	facts.loaded = false;
+	facts.tracefs = true;
+	check_answer("pfdrive measures here with perf: whole faults, no disk requests; with sudo "
+		     "perhaps eBPF: " PARTS);
 }
 
 TEST(test_paranoid_3_and_4_leave_a_user_nothing_to_measure_with)
@@ -487,14 +520,16 @@ TEST(test_a_filter_of_system_calls_is_named_as_the_reason)
 	CHECK_LINE("eBPF", DOCTOR_LIMITED, "cannot load the eBPF programs: a filter");
 	CHECK_LINE("module", DOCTOR_LIMITED, "pfdrive uses perf instead");
 	become_user(2);
-	check_answer("pfdrive measures here with perf: whole faults except those in system calls, "
-		     "no disk requests; with sudo: these too; no eBPF: a system call filter "
-		     "(seccomp) refuses bpf(2)");
+	check_answer(
+		"pfdrive measures here with perf: whole faults except those in system calls, "
+		"no disk requests, no reasons of sleeps; with sudo: these too; no eBPF: a system call filter "
+		"(seccomp) refuses bpf(2)");
 	CHECK_LINE("eBPF", DOCTOR_LIMITED, "CAP_BPF; root cannot either: a system call filter");
 	/* It refuses all calls from such a user itself. */
 	strcpy(facts.release, "5.15.0-100-generic");
-	check_answer("pfdrive measures here with perf: whole faults except those in system calls, "
-		     "no disk requests; with sudo: these too, and perhaps eBPF: " PARTS);
+	check_answer(
+		"pfdrive measures here with perf: whole faults except those in system calls, "
+		"no disk requests, no reasons of sleeps; with sudo: these too, and perhaps eBPF: " PARTS);
 	read_facts_of_x86_64();
 	facts.loaded = false;
 	facts.container = true;
@@ -771,6 +806,25 @@ TEST(test_the_report_has_versions_and_options)
 	text_file_check(in_root("/out"), "kernel         " RELEASE "\n");
 	text_file_check(in_root("/out"), "CONFIG_KPROBES=y\n");
 	text_file_check(in_root("/out"), "CONFIG_PREEMPT_RT=n\n");
+}
+
+/* The manual has the table as it is printed. */
+TEST(test_the_manual_has_the_table_of_sources)
+{
+	FILE *out = fopen(in_root("/out"), "w+");
+	char *line = NULL;
+	size_t size = 0;
+	int lines = 0;
+
+	ck_assert_int_eq(doctor_print_sources(out), 0);
+	rewind(out);
+	while (getline(&line, &size, out) > 0) {
+		text_file_check("Documentation/user/without_privilege.rst", line);
+		lines++;
+	}
+	ck_assert_int_gt(lines, 10);
+	free(line);
+	fclose(out);
 }
 
 FIXTURE(make_root, remove_root);
