@@ -19,9 +19,18 @@
  *	near_misses churn TIMES PAGES	"again" at a low priority, with some work each time
  *	near_misses fork TIMES PAGES	"again" after a fork, and copies of a few shared pages
  *	near_misses pageout TIMES PAGES	write each page, then MADV_PAGEOUT
+ *	near_misses children NUMBER FILE	map the file; each child reads each page
+ *	near_misses shared TIMES PAGES	map shared memory that has all its pages, read it, unmap it
+ *	near_misses fill NUMBER PAGES	fill the pages of each child with process_vm_writev()
+ *	near_misses holes MIB FILE	read each page of a new file without data, MADV_RANDOM
+ *	near_misses punch TIMES PAGES	write each page of shared memory; a child punches a hole into it
+ *	near_misses away TIMES PAGES	write each page, then mremap(MREMAP_DONTUNMAP)
+ *	near_misses dropped TIMES FILE	map the file, read each page, unmap it, POSIX_FADV_DONTNEED
+ *	near_misses direct TIMES FILE	read each page of a mapping; a child writes the file, O_DIRECT
  */
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -278,6 +287,195 @@ static void page_out(int times, size_t pages)
 	}
 }
 
+static void fork_readers(int number, const char *path)
+{
+	size_t bytes;
+	const char *map = map_file(path, PROT_READ, MAP_SHARED, &bytes);
+	pid_t child;
+
+	for (; number; number--) {
+		child = fork();
+		if (child < 0)
+			err(1, "fork");
+		if (!child) {
+			read_pages(map, bytes / PAGE);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+}
+
+static void map_shared(int times, size_t pages)
+{
+	const int fd = memfd_create("near", 0);
+	const int all = MAP_SHARED | MAP_POPULATE;
+	char *map;
+
+	if (fd < 0 || ftruncate(fd, pages * PAGE))
+		err(1, "memfd");
+	if (mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, all, fd, 0) == MAP_FAILED)
+		err(1, "mmap");
+	for (; times; times--) {
+		map = mmap(NULL, pages * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+		if (map == MAP_FAILED)
+			err(1, "mmap");
+		read_pages(map, pages);
+		munmap(map, pages * PAGE);
+	}
+}
+
+/* The kernel takes the faults of the children's pages in the call, and perf has no event for them. */
+static void fill_children(int times, size_t pages)
+{
+	char *map = new_memory(pages), *data = new_memory(pages);
+	const struct iovec from = { data, pages * PAGE }, to = { map, pages * PAGE };
+	pid_t child;
+
+	write_pages(data, pages);
+	for (; times; times--) {
+		child = fork();
+		if (!child)
+			pause();
+		if (child < 0 || process_vm_writev(child, &from, 1, &to, 1, 0) < 0)
+			err(1, "process_vm_writev");
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		drop(1, pages / 4);
+	}
+}
+
+static void read_holes(size_t bytes, const char *path)
+{
+	const int fd = open(path, O_RDWR | O_CREAT, 0600);
+	char *map;
+
+	if (fd < 0 || ftruncate(fd, bytes))
+		err(1, "%s", path);
+	map = map_file(path, PROT_READ, MAP_SHARED, &bytes);
+	if (madvise(map, bytes, MADV_RANDOM))
+		err(1, "MADV_RANDOM");
+	read_pages(map, bytes / PAGE);
+}
+
+/* Runs `change` so many times in a child, each time after `use`. */
+static void take_turns(int times, void (*use)(void *), void (*change)(void *), void *context)
+{
+	int turns[2], done[2];
+	pid_t child;
+	char byte = 0;
+
+	if (pipe(turns) || pipe(done))
+		err(1, "pipe");
+	child = fork();
+	if (child < 0)
+		err(1, "fork");
+	if (!child) {
+		close(turns[1]);
+		while (read(turns[0], &byte, 1) == 1) {
+			change(context);
+			if (write(done[1], &byte, 1) != 1)
+				err(1, "write");
+		}
+		_exit(0);
+	}
+	for (; times; times--) {
+		use(context);
+		if (write(turns[1], &byte, 1) != 1 || read(done[0], &byte, 1) != 1)
+			err(1, "the child has ended");
+	}
+	close(turns[1]);
+	waitpid(child, NULL, 0);
+}
+
+struct shared_file {
+	int fd;
+	char *map;
+	size_t bytes;
+};
+
+static void write_shared(void *context)
+{
+	const struct shared_file *file = context;
+
+	write_pages(file->map, file->bytes / PAGE);
+}
+
+static void read_shared(void *context)
+{
+	const struct shared_file *file = context;
+
+	read_pages(file->map, file->bytes / PAGE);
+}
+
+static void punch(void *context)
+{
+	const struct shared_file *file = context;
+
+	if (fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, file->bytes))
+		err(1, "fallocate");
+}
+
+static void punch_shared(int times, size_t pages)
+{
+	struct shared_file file = { .fd = memfd_create("near", 0), .bytes = pages * PAGE };
+
+	if (file.fd < 0 || ftruncate(file.fd, file.bytes))
+		err(1, "memfd");
+	file.map = mmap(NULL, file.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, 0);
+	if (file.map == MAP_FAILED)
+		err(1, "mmap");
+	take_turns(times, write_shared, punch, &file);
+}
+
+static void move_away(int times, size_t pages)
+{
+	const size_t bytes = pages * PAGE;
+	char *map = new_memory(pages), *other = new_memory(pages);
+
+	for (; times; times--) {
+		write_pages(map, pages);
+		if (mremap(map, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+			   other) == MAP_FAILED)
+			err(1, "mremap");
+	}
+}
+
+static void drop_file(int times, const char *path)
+{
+	const int fd = open(path, O_RDONLY);
+	size_t bytes;
+
+	for (; times; times--) {
+		char *map = map_file(path, PROT_READ, MAP_SHARED, &bytes);
+
+		read_pages(map, bytes / PAGE);
+		munmap(map, bytes);
+		if (posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
+			errx(1, "cannot drop %s", path);
+	}
+}
+
+static void write_directly(void *context)
+{
+	const struct shared_file *file = context;
+	const size_t block = MIB;
+	char *buffer = map_memory(block, MAP_PRIVATE);
+	size_t at;
+
+	for (at = 0; at < file->bytes; at += block)
+		if (pwrite(file->fd, buffer, block, at) != (ssize_t)block)
+			err(1, "O_DIRECT");
+	munmap(buffer, block);
+}
+
+static void read_rewritten(int times, const char *path)
+{
+	struct shared_file file = { .fd = open(path, O_RDWR | O_DIRECT) };
+
+	file.map = map_file(path, PROT_READ, MAP_SHARED, &file.bytes);
+	take_turns(times, read_shared, write_directly, &file);
+}
+
 static int run(const char *what, char **words)
 {
 	const int first = atoi(words[0]), second = words[1] ? atoi(words[1]) : 0;
@@ -316,6 +514,22 @@ static int run(const char *what, char **words)
 		fork_and_map(first, second);
 	} else if (!strcmp(what, "pageout") && second) {
 		page_out(first, second);
+	} else if (!strcmp(what, "children") && words[1]) {
+		fork_readers(first, words[1]);
+	} else if (!strcmp(what, "shared") && second) {
+		map_shared(first, second);
+	} else if (!strcmp(what, "fill") && second) {
+		fill_children(first, second);
+	} else if (!strcmp(what, "holes") && words[1]) {
+		read_holes(first * MIB, words[1]);
+	} else if (!strcmp(what, "punch") && second) {
+		punch_shared(first, second);
+	} else if (!strcmp(what, "away") && second) {
+		move_away(first, second);
+	} else if (!strcmp(what, "dropped") && words[1]) {
+		drop_file(first, words[1]);
+	} else if (!strcmp(what, "direct") && words[1]) {
+		read_rewritten(first, words[1]);
 	} else {
 		return 2;
 	}

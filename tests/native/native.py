@@ -22,7 +22,7 @@ import pfstat
 PYTHON = pathlib.Path("/usr/bin/python3")
 NOBODY = 65534
 PROGRAMS = (pfstat.PFDRIVE, pfstat.PFBENCH, pfstat.BUILD / "native/native_faults",
-            pfstat.BUILD / "overlapping_faults")
+            pfstat.BUILD / "native/first_touches", pfstat.BUILD / "overlapping_faults")
 COMPLAINTS = pathlib.Path(__file__).parents[1] / "complaints"
 
 Range = collections.namedtuple("Range", "name tid address pages minor major since")

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a perf report names as the cause of the fault time, and a python's faults."""
+import pathlib
 import re
 import shutil
+
+import pytest
 
 import native
 import pfstat
@@ -15,6 +18,14 @@ data.madvise(mmap.MADV_RANDOM)
 pages = list(range(len(data) // mmap.PAGESIZE))
 random.Random(1).shuffle(pages)
 print(sum(data[page * mmap.PAGESIZE] for page in pages))
+"""
+SCAN = pathlib.Path(__file__).parents[2] / "Documentation/examples/scan.py"
+# pfdrive looks at the mapping after some reads, on a busy machine later.
+AND_WAIT = """
+import sys, time
+del sys.argv[0]
+exec(open(sys.argv[0]).read())
+time.sleep(3)
 """
 THREADS_AND_CHILDREN = """
 import os, subprocess, sys, threading
@@ -71,6 +82,26 @@ def test_random_reads_of_a_cold_file_are_the_cause_with_its_name(caller):
         assert int(re.search(r": (\d+) major faults read them", cause)[1]) >= 2000
 
 
+@pytest.mark.parametrize("advice", ["random", "normal"])
+def test_reads_without_read_ahead_name_the_advice_that_forbids_it(advice, caller):
+    """The program of the README's first example."""
+    path = caller.new_file("scanned", 8192)
+    native.evict(path)
+    recording = caller.record(native.PYTHON, "-c", AND_WAIT, SCAN, path, advice)
+    native.assert_complete(recording.report())
+    row, = (row for row in recording.report("--by", "vma")["groups"]["rows"]
+            if row["name"].endswith(f" {path}"))
+    rules = {cause["rule"]: cause for cause in recording.report()["verdict"]["causes"]}
+    if advice == "random":
+        assert row["major"] == 8192 and row["advice"] == "random"
+        assert (row["readahead_bytes"], row["mmap_miss"]) == (None, None)
+        assert rules["no-read-ahead"]["certain"] and "cold-file" not in rules
+        assert "is off, by madvise(MADV_RANDOM)." in rules["no-read-ahead"]["text"]
+    else:
+        assert row["major"] < 8192 and "no-read-ahead" not in rules
+        assert row["advice"] in (None, "normal")        # few reads are not worth a look
+
+
 def test_a_cold_start_of_python_names_the_file_that_was_read(caller):
     python = caller.folder / "python3"
     shutil.copy(native.PYTHON, python)
@@ -81,8 +112,10 @@ def test_a_cold_start_of_python_names_the_file_that_was_read(caller):
     rows = [row for row in recording.rows if row["file"] == str(python)]
     assert any(row["major"] == "1" for row in rows)
     cause = cause_of(recording, "cold-file", is_major)
-    assert not cause or cause.startswith((f"pages of {python} were", "pages of /usr/bin/env were",
-                                            "pages of several files were"))
+    if cause:       # a machine short of memory may read another file for longer
+        name = re.match(r"pages of (.*?) were", cause)[1]
+        assert name == "several files" or any(
+            row["file"] == name and row["major"] == "1" for row in recording.rows)
     report = recording.report("--by", "file")
     assert pfstat.group_of(report, python)["faults"] == len(rows)
 

@@ -52,6 +52,8 @@ def test_a_part_has_its_name_when_it_is_complete(caller, churn, folder):
                         0.001, "-o", folder / "part-%s.pfs", "-p", churn.pid) as recorder:
         taken = set()
         while len(taken) < 4:
+            pfstat.wait_until(lambda: recorder.poll() is not None or
+                              set(finished(folder)) - taken)
             assert recorder.poll() is None, recorder.communicate()
             for part in set(finished(folder)) - taken:
                 recorder.send_signal(signal.SIGSTOP)

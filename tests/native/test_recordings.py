@@ -117,8 +117,9 @@ def test_stacks_are_unknown_without_the_option(threads):
         [("(not known)", result["parts"]["all"]["count"])]
 
 
-def test_stacks_require_ebpf(caller):
-    assert "eBPF" in caller.refused(2, "record", "--stacks", "--no-bpf", "true")
+def test_stacks_of_the_module_require_ebpf(caller):
+    assert "eBPF" in caller.refused(2, "record", "--stacks", "--no-bpf", "--source", "module",
+                                    "true")
 
 
 def test_a_report_beyond_the_limit_of_file_sizes_leaves_nothing(threads, empty):

@@ -61,8 +61,23 @@ static void add_task(uint32_t flags, uint32_t pid, uint32_t tid, const char *com
 	add(ITEM_EVENT, &task);
 }
 
-static void add_fault(uint32_t tid, uint64_t page, uint64_t start_ns, uint64_t duration_ns,
-		      enum pfstat_class class)
+static void add_child(uint32_t parent, uint32_t pid)
+{
+	const struct pfstat_task task = {
+		.event = { .type = PFSTAT_EVENT_TASK,
+			   .size = sizeof(task),
+			   .flags = PFSTAT_TASK_FORK,
+			   .pid = pid,
+			   .tid = pid },
+		.parent = parent,
+		.parent_pid = parent,
+	};
+
+	add(ITEM_EVENT, &task);
+}
+
+static void add_fault_by(uint64_t ip, uint32_t tid, uint64_t page, uint64_t start_ns,
+			 uint64_t duration_ns, enum pfstat_class class)
 {
 	const struct pfstat_record record = {
 		.op = PFSTAT_OP_FAULT,
@@ -73,7 +88,7 @@ static void add_fault(uint32_t tid, uint64_t page, uint64_t start_ns, uint64_t d
 		.dev = DEV,
 		.pgoff = page,
 		.address = 0x100000 + page * 4096,
-		.ip = 0x4010,
+		.ip = ip,
 		.start_ns = start_ns,
 		.duration_ns = duration_ns,
 		.result = PFSTAT_RESULT_LOCKED |
@@ -81,6 +96,12 @@ static void add_fault(uint32_t tid, uint64_t page, uint64_t start_ns, uint64_t d
 	};
 
 	add(ITEM_RECORD, &record);
+}
+
+static void add_fault(uint32_t tid, uint64_t page, uint64_t start_ns, uint64_t duration_ns,
+		      enum pfstat_class class)
+{
+	add_fault_by(0x4010, tid, page, start_ns, duration_ns, class);
 }
 
 static void add_stay(uint32_t tid, uint64_t off_ns, uint64_t on_ns)
@@ -453,6 +474,37 @@ static int count_place(void *context, const struct code_place *place)
 }
 
 /* A read that had to wait. The call that completes it also maps the pages around. */
+static uint64_t inherited(void)
+{
+	struct evidence_figures figures;
+
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	analysis_evidence(analysis, &figures);
+	return figures.inherited.count;
+}
+
+TEST(test_a_child_faults_in_the_mapping_of_its_parent)
+{
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
+	add_map(9, 0x100000, 1 << 20, INODE, "/data");
+	add_child(9, 1);
+	add_fault(1, 0, 1000, 10, PFSTAT_CLASS_LONG);
+	add_fault(1, 1, 2000, 10, PFSTAT_CLASS_DISK); /* it reads the page */
+	ck_assert_uint_eq(inherited(), 1);
+	analysis_free(analysis);
+}
+
+TEST(test_a_mapping_of_its_own_is_not_inherited)
+{
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
+	add_map(9, 0x100000, 1 << 20, INODE, "/data");
+	add_child(9, 1);
+	add_map(1, 0x100000, 1 << 20, INODE, "/data");
+	add_fault(1, 0, 1000, 10, PFSTAT_CLASS_LONG);
+	ck_assert_uint_eq(inherited(), 0);
+	analysis_free(analysis);
+}
+
 TEST(test_a_disk_fault_also_maps_the_pages_around)
 {
 	const struct pfstat_block block = {
@@ -535,6 +587,83 @@ TEST(test_groups_by_file_vma_and_thread_have_names)
 	analysis_free(analysis);
 }
 
+static void check_group(const struct group *group, const char *name, uint64_t faults,
+			uint64_t major, uint64_t total_ns, uint64_t max_ns)
+{
+	ck_assert_str_eq(group->name, name);
+	ck_assert_uint_eq(group->faults, faults);
+	ck_assert_uint_eq(group->major, major);
+	ck_assert_uint_eq(group->total_ns, total_ns);
+	ck_assert_uint_eq(group->max_ns, max_ns);
+	ck_assert_uint_eq(group->address, 0);
+}
+
+/*
+ * Instructions at 0x10 and 0x18 are in one function, on two lines. 0x20 and 0x28 are in another
+ * one, on one line. 0x30 has only a name, and 0x38 and 0x3c have nothing.
+ */
+static void add_named_code(void)
+{
+	static const char program[] = "/bin/program";
+	uint64_t i;
+
+	add_map(1, 0x4000, 0x1000, 5, program);
+	for (i = 0; i < 6; i++)
+		add_fault_by(0x4010 + 8 * i, 1, i, 1000 * i, 10 * (i + 1),
+			     i % 2 ? PFSTAT_CLASS_DISK : PFSTAT_CLASS_LONG);
+	add_fault_by(0x403c, 1, 6, 7000, 5, PFSTAT_CLASS_LONG);
+	add_fault_by(0x9000, 1, 7, 8000, 4, PFSTAT_CLASS_LONG);
+	add_fault_by(0, 1, 8, 9000, 1, PFSTAT_CLASS_LONG);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	ck_assert_int_eq(analysis_name_code(analysis, program, 0x10, "f+0x0"), 0);
+	ck_assert_int_eq(analysis_name_code(analysis, program, 0x18, "f+0x8"), 0);
+	ck_assert_int_eq(analysis_name_code(analysis, program, 0x20, "g+0x0"), 0);
+	ck_assert_int_eq(analysis_name_code(analysis, program, 0x28, "g+0x8"), 0);
+	ck_assert_int_eq(analysis_name_code(analysis, program, 0x30, "g+0x10"), 0);
+	ck_assert_int_eq(analysis_name_line(analysis, program, 0x10, "a.c", 1), 0);
+	ck_assert_int_eq(analysis_name_line(analysis, program, 0x18, "a.c", 2), 0);
+	ck_assert_int_eq(analysis_name_line(analysis, program, 0x20, "b.h", 7), 0);
+	ck_assert_int_eq(analysis_name_line(analysis, program, 0x28, "b.h", 7), 0);
+}
+
+TEST(test_instructions_of_a_function_are_one_group)
+{
+	struct group *groups;
+
+	analysis = analysis_new(true, 4096, 1U << GROUP_BY_FUNCTION);
+	add_named_code();
+	groups = groups_of(GROUP_BY_FUNCTION, 5, 9);
+	check_group(&groups[0], "g (/bin/program)", 3, 1, 120, 50);
+	check_group(&groups[1], "(no name) (/bin/program)", 2, 1, 65, 60);
+	check_group(&groups[2], "f (/bin/program)", 2, 1, 30, 20);
+	check_group(&groups[3], "(no name) (pid 1)", 1, 0, 4, 4);
+	check_group(&groups[4], "(not known)", 1, 0, 1, 1);
+	ck_assert_uint_eq(groups[0].classes[PFSTAT_CLASS_DISK], 1);
+	ck_assert_uint_eq(groups[0].classes[PFSTAT_CLASS_LONG], 2);
+	ck_assert_uint_eq(groups[0].parts_ns[PART_CPU_BEFORE], 120);
+	free(groups);
+	free(groups_of(GROUP_BY_CODE, 9, 9));
+	analysis_free(analysis);
+}
+
+TEST(test_instructions_of_a_source_line_are_one_group)
+{
+	struct group *groups;
+
+	analysis = analysis_new(true, 4096, 1U << GROUP_BY_LINE);
+	add_named_code();
+	groups = groups_of(GROUP_BY_LINE, 7, 9);
+	check_group(&groups[0], "b.h:7 (/bin/program)", 2, 1, 70, 40);
+	check_group(&groups[1], "(no name) (/bin/program)", 2, 1, 65, 60);
+	check_group(&groups[2], "g (/bin/program)", 1, 0, 50, 50);
+	check_group(&groups[3], "a.c:2 (/bin/program)", 1, 1, 20, 20);
+	check_group(&groups[4], "a.c:1 (/bin/program)", 1, 0, 10, 10);
+	check_group(&groups[5], "(no name) (pid 1)", 1, 0, 4, 4);
+	check_group(&groups[6], "(not known)", 1, 0, 1, 1);
+	free(groups);
+	analysis_free(analysis);
+}
+
 /* A build's 300 short-lived processes are one row. */
 TEST(test_threads_of_one_name_are_one_group)
 {
@@ -559,6 +688,29 @@ TEST(test_threads_of_one_name_are_one_group)
 	ck_assert_str_eq(groups[1].name, "sh");
 	ck_assert_uint_eq(groups[1].faults, 300);
 	ck_assert_str_eq(groups[2].name, "(not known)");
+	free(groups);
+	analysis_free(analysis);
+}
+
+/* The address is the other process's. */
+TEST(test_faults_on_memory_of_another_process_have_no_mapping)
+{
+	const struct pfstat_fault fault = {
+		.event = {
+			.type = PFSTAT_EVENT_FAULT, .size = sizeof(fault),
+			.flags = PFSTAT_FAULT_ANON, .pid = 1, .tid = 1, .ns = 2000,
+		},
+		.start_ns = 1000, .address = 0x100000, .fault_flags = PFSTAT_FLAG_REMOTE,
+		.origin = PFSTAT_ORIGIN_GUP,
+	};
+	struct group *groups;
+
+	analysis = analysis_new(true, 4096, GROUP_BY_ALL);
+	add_map(1, 0x100000, 1 << 20, INODE, "/data");
+	add(ITEM_EVENT, &fault);
+	ck_assert_int_eq(analysis_finish(analysis), 0);
+	groups = groups_of(GROUP_BY_VMA, 1, 1);
+	ck_assert_str_eq(groups[0].name, "1 (no mapping known)");
 	free(groups);
 	analysis_free(analysis);
 }

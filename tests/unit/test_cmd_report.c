@@ -223,8 +223,9 @@ static void make_recording(uint32_t hooks, enum damage damage)
 {
 	FILE *out = fopen("run.pfs", "w");
 	json_t *head = make_head(hooks), *tail = make_tail();
-	json_t *symbols = json_pack("[{ss si ss}]", "path", "/lib/first.so", "offset", 64, "symbol",
-				    "main+0x4");
+	json_t *symbols = json_pack("[{ss si ss} {ss si ss si}]", "path", "/lib/first.so", "offset",
+				    64, "symbol", "main+0x4", "path", "/lib/first.so", "offset", 64,
+				    "source", "/src/main.c", "line", 12);
 
 	ck_assert_ptr_nonnull(out);
 	ck_assert_int_eq(recording_begin(&writer, out, head), 0);
@@ -630,6 +631,7 @@ TEST(test_faults_have_a_row_each)
 	ck_assert_uint_eq(lines_of(text_file_read("out")), 1 + 3 * FAULTS);
 	ck_assert(!strncmp(text_file_read("out"), head, strlen(head)));
 	text_file_check("out", ",/lib/first.so,");
+	text_file_check("out", ",main,/lib/first.so,/src/main.c,12\n");
 	ck_assert_int_eq(RUN("run.pfs", "--format", "faults-jsonl"), 0);
 	text = strdup(text_file_read("out"));
 	ck_assert_uint_eq(lines_of(text), 3 * FAULTS);
@@ -693,6 +695,7 @@ TEST(test_columns_are_the_heads_of_the_rows_with_their_types)
 	ck_assert_ptr_nonnull(strstr(columns, "\nfaults,code,uint64,0,\"address of"));
 	ck_assert_ptr_nonnull(strstr(columns, "\nfaults,device_ns,int64,1,"));
 	ck_assert_ptr_nonnull(strstr(columns, "\nfaults,mechanism,string,1,"));
+	ck_assert_ptr_nonnull(strstr(columns, "\nfaults,line,uint32,1,"));
 	ck_assert_ptr_nonnull(strstr(columns, "\nmappings,page,int64,1,"));
 	free(columns);
 }
@@ -1059,6 +1062,13 @@ TEST(test_recording_comes_through_a_pipe)
 	ck_assert_ptr_nonnull(freopen("run.pfs", "r", stdin));
 	ck_assert_int_eq(RUN("-"), 0);
 	text_file_check("out", "Parts of the faults' time");
+	ck_assert_str_eq(text_file_read("err"), "");
+	ck_assert_ptr_nonnull(freopen("run.pfs", "r", stdin));
+	ck_assert_int_eq(RUN("-", "-f", "faults-csv"), 0);
+	text_file_check("out", ",,/lib/first.so,,\n");
+	ck_assert_str_eq(text_file_read("err"),
+			 "pfdrive: standard input has the names of code at its end, so function, "
+			 "source_file and line are empty; name a file instead\n");
 	dup2(in, 0);
 	close(in);
 }

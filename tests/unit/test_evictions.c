@@ -86,7 +86,7 @@ TEST(test_refault_is_attributed_to_the_evictor)
 	evictions = evictions_new(4096, EVICTIONS_MEMORY);
 	evict(5, "hog", 10, 4);
 	evict(6, "kswapd0", 14, 1);
-	/* The first fault waits. The three pages that came with it are present. */
+	/* The first fault waits. The three pages that came with it are present; one reads on. */
 	read_pages(1, 10, 5, PFSTAT_BLOCK_FILE);
 	fault(1, 10, PFSTAT_CLASS_DISK, 1000);
 	fault(1, 11, PFSTAT_CLASS_LONG, 7);
@@ -97,8 +97,8 @@ TEST(test_refault_is_attributed_to_the_evictor)
 	ck_assert_str_eq(pairs[0].evictor_name, "hog");
 	ck_assert_uint_eq(pairs[0].victim, 1);
 	ck_assert_uint_eq(pairs[0].pages, 4);
-	ck_assert_uint_eq(pairs[0].faults, 1);
-	ck_assert_uint_eq(pairs[0].total_ns, 1000);
+	ck_assert_uint_eq(pairs[0].faults, 2);
+	ck_assert_uint_eq(pairs[0].total_ns, 1007);
 	ck_assert_str_eq(pairs[1].evictor_name, "kswapd0");
 	ck_assert_uint_eq(pairs[1].pages, 1);
 	ck_assert_uint_eq(pairs[1].faults, 1);
@@ -177,6 +177,24 @@ TEST(test_reclaimed_and_dropped_pages_are_two_sums)
 	check_sum(&figures.again[EVICTIONS_RECLAIMED], 5, 2, 130);
 	check_sum(&figures.again[EVICTIONS_DROPPED], 4, 2, 16);
 	check_sum(&figures.again[EVICTIONS_UNKNOWN], 1, 0, 0);
+	close_evictions();
+}
+
+/* Read-ahead brings most pages, and each fault that meets its mark submits the next read. */
+TEST(test_faults_that_read_on_from_a_returned_page_have_its_time)
+{
+	evictions = evictions_new(4096, 1 << 20);
+	evict_for(PFSTAT_PAGE_DROPPED, 30, "backup", 0, 32);
+	read_pages(7, 0, 32, PFSTAT_BLOCK_FILE);
+	fault(7, 0, FAULT_DISK, 1000);
+	fault(7, 8, FAULT_READAHEAD, 300);
+	fault(7, 9, FAULT_AROUND, 50);
+	read_pages(7, 32, 32, PFSTAT_BLOCK_FILE);
+	fault(7, 40, FAULT_READAHEAD, 300); /* was never there before */
+	list(1);
+	ck_assert_uint_eq(pairs[0].pages, 32);
+	ck_assert_uint_eq(pairs[0].faults, 2);
+	ck_assert_uint_eq(pairs[0].total_ns, 1300);
 	close_evictions();
 }
 

@@ -97,6 +97,72 @@ TEST(test_pages_mapped_before_in_another_mapping)
 	evidence_exit(&evidence);
 }
 
+TEST(test_faults_that_map_shared_memory_again_and_stores_to_missing_pages)
+{
+	struct evidence evidence = { .handlers.page_bytes = 4096 };
+	struct evidence_figures figures;
+	struct explained fault = { .class = FAULT_FILE,
+				   .content = PFSTAT_CONTENT_PRESENT,
+				   .pid = 1,
+				   .inode = 7,
+				   .pgoff = 3,
+				   .address = 0x10000,
+				   .end_ns = 10,
+				   .solved = true };
+
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	fault.address = 0x20000;
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	fault.pgoff = 4;
+	fault.address = 0x21000;
+	fault.content = PFSTAT_CONTENT_NEW;
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	fault.class = FAULT_DISK;
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	fault.flags = PFSTAT_FLAG_WRITE;
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	evidence_figures(&evidence, &figures);
+	ck_assert_uint_eq(figures.shared_before.count, 1);
+	ck_assert_uint_eq(figures.mapped_before.count, 0);
+	ck_assert_uint_eq(figures.missing_stores, 1);
+	evidence_exit(&evidence);
+}
+
+static uint64_t removed_after(struct evidence *evidence, uint32_t pid, uint8_t content,
+			      uint64_t start_ns)
+{
+	struct evidence_figures figures;
+	const struct explained fault = { .class = FAULT_FILE,
+					 .content = content,
+					 .pid = pid,
+					 .inode = 7,
+					 .pgoff = 3,
+					 .address = 0x10000,
+					 .start_ns = start_ns,
+					 .end_ns = start_ns + 10,
+					 .solved = true };
+
+	ck_assert_int_eq(evidence_add_fault(evidence, &fault), 0);
+	evidence_figures(evidence, &figures);
+	return figures.shared_removed.count;
+}
+
+TEST(test_new_pages_of_shared_memory_where_any_process_had_one_were_removed)
+{
+	struct evidence evidence = { .handlers.page_bytes = 4096 };
+
+	ck_assert_uint_eq(removed_after(&evidence, 1, PFSTAT_CONTENT_NEW, 100), 0);
+	ck_assert_uint_eq(removed_after(&evidence, 2, PFSTAT_CONTENT_PRESENT, 200), 0);
+	ck_assert_uint_eq(removed_after(&evidence, 2, PFSTAT_CONTENT_NEW, 300), 1);
+	ck_assert_uint_eq(removed_after(&evidence, 1, PFSTAT_CONTENT_NEW, 400), 2);
+	/* Both tried to make the page, and one found the other's. */
+	ck_assert_uint_eq(removed_after(&evidence, 2, PFSTAT_CONTENT_NEW, 405), 2);
+	/* Another file has the inode. */
+	evidence_end_file(&evidence, 0, 7);
+	ck_assert_uint_eq(removed_after(&evidence, 1, PFSTAT_CONTENT_NEW, 500), 2);
+	evidence_exit(&evidence);
+}
+
 TEST(test_overlapping_faults_count_once)
 {
 	static struct evidence evidence;
@@ -210,4 +276,85 @@ TEST(test_the_longest_fault_and_all_of_1_ms_are_the_tail)
 	ck_assert_uint_eq(tail.longest.tid, 9);
 	ck_assert_uint_eq(tail.count, 2);
 	ck_assert_uint_eq(tail.total_ns, 6000000);
+}
+
+TEST(test_reclaim_is_no_wait_for_a_read)
+{
+	struct evidence evidence = { 0 };
+	struct evidence_figures figures;
+	struct explained fault = {
+		.class = FAULT_FILE,
+		.perf = PFSTAT_PERF_SAMPLED,
+		.solved = true,
+		.major = true,
+		.end_ns = 100,
+		.parts_ns = { [PART_CPU_BEFORE] = 40, [PART_RECLAIM] = 60 },
+	};
+
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	fault.major = false;
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	evidence_figures(&evidence, &figures);
+	ck_assert_uint_eq(figures.perf.read.count, 1);
+	ck_assert_uint_eq(figures.perf.read.off_cpu_ns, 0);
+	ck_assert_uint_eq(figures.perf.minor.off_cpu_ns, figures.perf.minor_named_ns);
+	evidence_exit(&evidence);
+}
+
+TEST(test_major_fault_on_anonymous_memory_is_a_swap_in_unless_a_handler_served_it)
+{
+	struct evidence evidence = { 0 };
+	struct evidence_figures figures;
+	struct explained fault = {
+		.class = FAULT_AGAIN,
+		.perf = PFSTAT_PERF_SAMPLED,
+		.solved = true,
+		.major = true,
+		.end_ns = 100,
+		.parts_ns = { [PART_ASLEEP] = 60, [PART_CPU_BEFORE] = 40 },
+	};
+
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	fault.class = FAULT_ANON;
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	fault.inode = 5; /* a private mapping of a file */
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	fault.inode = 0;
+	fault.class = FAULT_OTHER; /* the mapping is not known */
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	fault.class = FAULT_AGAIN;
+	fault.parts_ns[PART_ASLEEP] = 0;
+	fault.parts_ns[PART_HANDLER] = 60;
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	evidence_figures(&evidence, &figures);
+	ck_assert_uint_eq(figures.perf.swapped.count, 2);
+	ck_assert_uint_eq(figures.perf.swapped.off_cpu_ns, 120);
+	ck_assert_uint_eq(figures.perf.swapped_again.count, 1);
+	evidence_exit(&evidence);
+}
+
+/* The kernel counts a fault as major if it is retried after a sleep, too. */
+TEST(test_major_fault_that_slept_for_a_lock_is_no_read)
+{
+	struct evidence evidence = { 0 };
+	struct evidence_figures figures;
+	struct explained fault = {
+		.class = FAULT_FILE,
+		.perf = PFSTAT_PERF_SAMPLED,
+		.solved = true,
+		.major = true,
+		.end_ns = 100,
+		.parts_ns = { [PART_ASLEEP] = 40, [PART_HANDLER] = 30 },
+	};
+
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	fault.parts_ns[PART_BLOCKED] = 20;
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	fault.major = false;
+	ck_assert_int_eq(evidence_add_fault(&evidence, &fault), 0);
+	evidence_figures(&evidence, &figures);
+	ck_assert_uint_eq(figures.perf.read.count, 1);
+	ck_assert_uint_eq(figures.perf.minor.count, 1);
+	ck_assert_uint_eq(figures.perf.minor_named_ns, 50);
+	evidence_exit(&evidence);
 }

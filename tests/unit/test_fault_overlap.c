@@ -163,19 +163,6 @@ static const struct kind kinds[] = {
 	{ 64, 30, 24 }, { 64, 36, 30 }, { 64, 12, 36 }, { 3, 40, 40 },
 };
 
-TEST(test_time_by_which_a_share_of_the_faults_had_passed)
-{
-	ck_assert_uint_eq(fault_overlap_passed_ns(&tested, 0.95), 0);
-	add(1000, 1095);
-	add(2000, 2005);
-	ck_assert_uint_eq(fault_overlap_passed_ns(&tested, 0.95), 1095);
-	ck_assert_uint_eq(fault_overlap_passed_ns(&tested, 0.951), 2005);
-	add_run(2001, 2005); /* beside a thread that runs, the fault is not counted */
-	ck_assert_uint_eq(fault_overlap_passed_ns(&tested, 0.96), 1095);
-	ck_assert_uint_eq(fault_overlap_passed_ns(&tested, 1), 2001);
-	fault_overlap_exit(&tested);
-}
-
 TEST(test_bounds_differ_by_a_64th_if_faults_arrive_at_their_ends, .loops = ARRAY_SIZE(kinds))
 {
 	make_spans(_i, &kinds[_i], 0, false);

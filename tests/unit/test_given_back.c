@@ -31,6 +31,8 @@ static void add(const struct pfstat_event *event)
 	ck_assert_int_eq(analysis_add(analysis, &item), 0);
 }
 
+static uint32_t fault_flags; /* of the next touch_as() */
+
 static void touch_as(uint32_t pid, enum pfstat_fault_kind kind, uint64_t address,
 		     unsigned int order)
 {
@@ -44,6 +46,7 @@ static void touch_as(uint32_t pid, enum pfstat_fault_kind kind, uint64_t address
 		.outcome = PFSTAT_OUTCOME_MINOR,
 		.origin = PFSTAT_ORIGIN_USER,
 		.page = PFSTAT_PAGE(0, order),
+		.fault_flags = fault_flags,
 	};
 
 	now += 10 * FAULT_NS;
@@ -131,6 +134,22 @@ TEST(test_memory_that_is_not_needed_again_has_no_price)
 	analysis_free(analysis);
 }
 
+TEST(test_memory_of_another_process_is_not_given_back)
+{
+	given_back_begin();
+	fault_flags = PFSTAT_FLAG_REMOTE;
+	touch(ADDRESS, 10);
+	fault_flags = 0;
+	touch(ADDRESS, 3);
+	unmap(HERE, ADDRESS, 10);
+	fault_flags = PFSTAT_FLAG_REMOTE;
+	touch(ADDRESS, 10); /* process_vm_writev() needs new pages of the other process */
+	fault_flags = 0;
+	given_back_end();
+	check_row(0, 3, 0, 0);
+	analysis_free(analysis);
+}
+
 TEST(test_only_touched_pages_are_given_back)
 {
 	given_back_begin();
@@ -199,8 +218,46 @@ TEST(test_pages_that_move_stay_touched)
 	unmap(THERE, ADDRESS + (1 << 20), 5);
 	touch(ADDRESS, 6);
 	given_back_end();
-	check_row(0, 3, 1, 1);
-	check_row(1, 5, 5, 5);
+	check_row(0, 0, 0, 0);
+	check_row(1, 3, 1, 1);
+	check_row(2, 5, 5, 5);
+	analysis_free(analysis);
+}
+
+TEST(test_pages_that_are_moved_away_are_needed_again_at_their_place)
+{
+	const uint64_t place = ADDRESS + (1 << 20);
+
+	given_back_begin();
+	touch(ADDRESS, 4);
+	call_from(ONE, HERE, PFSTAT_CALL_MREMAP, place, ADDRESS, 4 * PAGE, 4 * PAGE,
+		  MREMAP_MAYMOVE | MREMAP_DONTUNMAP);
+	touch(ADDRESS + 8 * PAGE, 4); /* the pages are in use at their new place */
+	touch(ADDRESS + PAGE, 3);
+	touch(ADDRESS + PAGE, 1); /* not moved since */
+	unmap(THERE, place, 4);
+	call_from(ONE, HERE, PFSTAT_CALL_MREMAP, place, ADDRESS, 4 * PAGE, 4 * PAGE,
+		  MREMAP_MAYMOVE | MREMAP_DONTUNMAP);
+	unmap(THERE, ADDRESS, 4);
+	touch(ADDRESS, 4);
+	given_back_end();
+	check_row(0, 7, 3, 3);
+	check_row(1, 0, 0, 0);
+	analysis_free(analysis);
+}
+
+TEST(test_pages_at_the_place_of_a_move_are_given_back)
+{
+	given_back_begin();
+	touch(ADDRESS, 4);
+	touch(ADDRESS + 8 * PAGE, 3);
+	call_from(ONE, HERE, PFSTAT_CALL_MREMAP, ADDRESS + 8 * PAGE, ADDRESS, 4 * PAGE, 4 * PAGE,
+		  MREMAP_MAYMOVE | MREMAP_FIXED);
+	touch(ADDRESS, 2);
+	unmap(THERE, ADDRESS + 8 * PAGE, 4);
+	given_back_end();
+	check_row(0, 3, 2, 2);
+	check_row(1, 4, 0, 0);
 	analysis_free(analysis);
 }
 

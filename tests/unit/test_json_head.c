@@ -33,6 +33,7 @@ static void sample_record(struct report *report)
 		.resident_pages = COUNT_NA,
 		.pinned_cpu = -1,
 		.fault_around = true,
+		.exact = true,
 		.fault_around_bytes = 65536,
 		.ring_bytes = 4 << 20,
 	};

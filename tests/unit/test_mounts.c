@@ -29,26 +29,26 @@ TEST(test_mount_line_has_type_source_and_device)
 		struct mount_line mount;
 	} lines[] = {
 		{ "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue\n",
-		  { 36, { DEV(98, 0), "ext3", "/dev/root", false } } },
+		  { 36, { DEV(98, 0), "ext3", "/dev/root", 0, false } } },
 		/* No optional fields, or several. */
 		{ "40 27 0:52 / /srv rw - nfs4 fs.example:/export/data rw,vers=4.2,addr=10.0.0.2",
-		  { 40, { DEV(0, 52), "nfs4", "fs.example:/export/data", false } } },
+		  { 40, { DEV(0, 52), "nfs4", "fs.example:/export/data", 0, false } } },
 		{ "41 27 0:53 / /m rw shared:7 master:3 propagate_from:2 - fuse.sshfs me@host:/d rw\n",
-		  { 41, { DEV(0, 53), "fuse.sshfs", "me@host:/d", false } } },
+		  { 41, { DEV(0, 53), "fuse.sshfs", "me@host:/d", 0, false } } },
 		/* A blank, a backslash, and a digit after the number. */
 		{ "42 27 0:54 / /a\\040b rw - cifs //nas/my\\040share\\1347 rw\n",
-		  { 42, { DEV(0, 54), "cifs", "//nas/my share\\7", false } } },
+		  { 42, { DEV(0, 54), "cifs", "//nas/my share\\7", 0, false } } },
 		/* Of a tag like this the kernel prints no more. */
-		{ "43 27 0:55 / /m rw - 9p  rw\n", { 43, { DEV(0, 55), "9p", "", false } } },
+		{ "43 27 0:55 / /m rw - 9p  rw\n", { 43, { DEV(0, 55), "9p", "", 0, false } } },
 		/* A subvolume: the super block's number. */
 		{ "44 1 0:31 /@home /home rw - btrfs /dev/sda2 rw,compress=zstd:3,space_cache=v2\n",
-		  { 44, { DEV(0, 31), "btrfs", "/dev/sda2", true } } },
+		  { 44, { DEV(0, 31), "btrfs", "/dev/sda2", 0, true } } },
 		{ "44 1 0:31 / / rw - btrfs /dev/sda2 rw,compress-force\n",
-		  { 44, { DEV(0, 31), "btrfs", "/dev/sda2", true } } },
+		  { 44, { DEV(0, 31), "btrfs", "/dev/sda2", 0, true } } },
 		{ "44 1 0:31 / / rw - btrfs /dev/sda2 rw,compress=no\n",
-		  { 44, { DEV(0, 31), "btrfs", "/dev/sda2", false } } },
+		  { 44, { DEV(0, 31), "btrfs", "/dev/sda2", 0, false } } },
 		{ "44 1 253:0 / / rw - f2fs /dev/dm-0 rw,compress_algorithm=lz4\n",
-		  { 44, { DEV(253, 0), "f2fs", "/dev/dm-0", false } } },
+		  { 44, { DEV(253, 0), "f2fs", "/dev/dm-0", 0, false } } },
 	};
 	struct mount_line mount;
 	size_t i;
@@ -218,8 +218,8 @@ static int parse_tail(struct run_counters *counters, const char *text)
 TEST(test_tail_keeps_the_file_systems)
 {
 	struct filesystem rows[] = {
-		{ DEV(0, 52), "nfs4", "host:/export", false },
-		{ UINT32_MAX, "btrfs", "", true },
+		{ DEV(0, 52), "nfs4", "host:/export", 131072, false },
+		{ UINT32_MAX, "btrfs", "", -1, true },
 	};
 	struct run_counters counters, copy;
 	const struct filesystem *found;
@@ -236,10 +236,12 @@ TEST(test_tail_keeps_the_file_systems)
 	found = filesystem_find(copy.filesystems, 2, DEV(0, 52));
 	ck_assert_str_eq(found->type, "nfs4");
 	ck_assert_str_eq(found->source, "host:/export");
+	ck_assert_int_eq(found->readahead_bytes, 131072);
 	ck_assert(!found->compress);
 	found = filesystem_find(copy.filesystems, 2, UINT32_MAX);
 	ck_assert_str_eq(found->type, "btrfs");
 	ck_assert_str_eq(found->source, "");
+	ck_assert_int_eq(found->readahead_bytes, -1);
 	ck_assert(found->compress);
 	ck_assert_ptr_null(filesystem_find(copy.filesystems, 2, DEV(8, 1)));
 	run_counters_exit(&copy);

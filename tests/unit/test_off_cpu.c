@@ -79,6 +79,24 @@ TEST(test_preempted_is_run_queue)
 	CHECK(&stay, NULL, 0, PART_RUNQUEUE, 100, 200);
 }
 
+/* perf does not report the state, the wake-up or requests. */
+TEST(test_sleep_from_perf_is_named_by_its_stack_unless_it_waits_for_io)
+{
+	struct pfstat_off_cpu stay = stay_of(100, 0, 200);
+
+	stay.state = 0;
+	stay.event.flags = PFSTAT_OFF_CPU_ASLEEP;
+	kind = WAIT_UNKNOWN;
+	CHECK(&stay, NULL, 0, PART_ASLEEP, 100, 200);
+	kind = WAIT_KNOWN;
+	CHECK(&stay, NULL, 0, PART_BLOCKED, 100, 200);
+	kind = WAIT_OF_HANDLER;
+	CHECK(&stay, NULL, 0, PART_HANDLER, 100, 200);
+	kind = WAIT_KNOWN;
+	stay.event.flags |= PFSTAT_OFF_CPU_IOWAIT;
+	CHECK(&stay, NULL, 0, PART_ASLEEP, 100, 200);
+}
+
 TEST(test_sleep_without_a_request_is_split_by_its_state)
 {
 	struct pfstat_off_cpu stay = stay_of(100, 170, 200);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Faults made from perf records: times, files, kinds and losses. */
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -13,7 +14,10 @@ static struct perf_stream *stream;
 static struct pfstat_fault faults[16];
 static struct pfstat_off_cpu intervals[16];
 static struct pfstat_task tasks[16];
-static size_t nr_faults, nr_intervals, nr_tasks, nr_maps;
+static struct pfstat_wait waits[16];
+static struct pfstat_stack stacks[16];
+static struct pfstat_reclaim reclaims[16];
+static size_t nr_faults, nr_intervals, nr_tasks, nr_waits, nr_stacks, nr_maps, nr_reclaims;
 
 static int collect(void *context, const struct item *item)
 {
@@ -26,6 +30,12 @@ static int collect(void *context, const struct item *item)
 		intervals[nr_intervals++] = *(const struct pfstat_off_cpu *)item->event;
 	else if (item->event->type == PFSTAT_EVENT_TASK)
 		tasks[nr_tasks++] = *(const struct pfstat_task *)item->event;
+	else if (item->event->type == PFSTAT_EVENT_STACK)
+		stacks[nr_stacks++] = *(const struct pfstat_stack *)item->event;
+	else if (item->event->type == PFSTAT_EVENT_RECLAIM)
+		reclaims[nr_reclaims++] = *(const struct pfstat_reclaim *)item->event;
+	else if (item->event->type == PFSTAT_EVENT_WAIT)
+		waits[nr_waits++] = *(const struct pfstat_wait *)item->event;
 	return 0;
 }
 
@@ -79,6 +89,47 @@ static void end_major(uint32_t tid, uint64_t ns)
 	const uint64_t words[] = { id(1, tid), ns, 3 };
 
 	add(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, words, 3);
+}
+
+/* The kernel stack of a switch: a mark, and two functions. */
+static void stack(uint32_t tid, uint64_t ns, uint64_t ip, uint64_t caller)
+{
+	const uint64_t words[] = {
+		PERF_SWITCH, ip, id(1, tid), ns, 3, PERF_CONTEXT_KERNEL, ip, caller,
+	};
+
+	add(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, words, 8);
+}
+
+/* A tracepoint's sample. The data has a word, and as many bytes in all as to fill the record. */
+static void trace(uint64_t which, uint32_t pid, uint32_t tid, uint64_t ns, uint32_t word)
+{
+	const uint64_t words[] = {
+		which, 0xffff0010, id(pid, tid), ns, 12 | (uint64_t)word << 32, 0
+	};
+
+	add(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, words, 6);
+}
+
+static void reclaim_begins(enum pfstat_reclaim_kind kind, uint32_t tid, uint64_t ns)
+{
+	trace(PERF_TRACED + 2 * kind, 1, tid, ns, 0);
+}
+
+static void reclaim_ends(enum pfstat_reclaim_kind kind, uint32_t tid, uint64_t ns, uint32_t pages)
+{
+	trace(PERF_TRACED + 2 * kind + 1, 1, tid, ns, pages);
+}
+
+/* Thread 1 of process 1 is watched from time 100 on. */
+static void trace_thread_1(void)
+{
+	struct tracepoint points[PERF_NR_TRACED] = { 0 };
+
+	points[2 * PFSTAT_RECLAIM_DIRECT + 1].field = (struct tracepoint_field){ 0, 4 };
+	points[2 * PFSTAT_RECLAIM_CGROUP + 1].field = (struct tracepoint_field){ 0, 4 };
+	perf_stream_set_traced(stream, points);
+	ck_assert_int_eq(perf_stream_know(stream, 1, 1, 100), 0);
 }
 
 static void switch_out(uint32_t tid, uint64_t ns, bool preempted)
@@ -156,6 +207,215 @@ TEST(test_fault_lasts_from_its_start_to_its_end)
 	ck_assert_uint_eq(faults[0].origin, PFSTAT_ORIGIN_USER);
 	ck_assert_uint_eq(faults[1].outcome, PFSTAT_OUTCOME_MAJOR);
 	ck_assert_uint_eq(faults[1].event.ns - faults[1].start_ns, 9000);
+}
+
+TEST(test_stack_of_a_sleep_in_a_fault_comes_before_the_interval)
+{
+	start_at(1, 100, BASE);
+	stack(1, 150, 0xffff0010, 0xffff0020);
+	switch_out(1, 160, false);
+	switch_in(1, 500);
+	end_minor(1, 600);
+	ck_assert_uint_eq(nr_waits, 1);
+	ck_assert_uint_eq(waits[0].event.flags, PFSTAT_WAIT_OWN);
+	ck_assert_uint_eq(waits[0].off_ns, 160);
+	ck_assert_uint_eq(waits[0].off_ns, intervals[0].off_ns);
+	ck_assert_uint_eq(waits[0].frames, 2);
+	ck_assert_uint_eq(waits[0].ips[0], 0xffff0010);
+	ck_assert_uint_eq(waits[0].ips[1], 0xffff0020);
+	ck_assert_uint_eq(intervals[0].event.flags, PFSTAT_OFF_CPU_ASLEEP);
+}
+
+TEST(test_begin_and_end_of_a_reclaim_are_one_event)
+{
+	trace_thread_1();
+	start_at(1, 110, BASE);
+	reclaim_begins(PFSTAT_RECLAIM_CGROUP, 1, 120);
+	reclaim_ends(PFSTAT_RECLAIM_CGROUP, 1, 150, 32);
+	reclaim_begins(PFSTAT_RECLAIM_COMPACTION, 1, 160);
+	reclaim_ends(PFSTAT_RECLAIM_COMPACTION, 1, 170, 7);
+	end_minor(1, 200);
+	ck_assert_uint_eq(nr_reclaims, 2);
+	ck_assert_uint_eq(reclaims[0].event.flags, PFSTAT_RECLAIM_CGROUP);
+	ck_assert_uint_eq(reclaims[0].event.pid, 1);
+	ck_assert_uint_eq(reclaims[0].event.tid, 1);
+	ck_assert_uint_eq(reclaims[0].start_ns, 120);
+	ck_assert_uint_eq(reclaims[0].event.ns, 150);
+	ck_assert_uint_eq(reclaims[0].pages, 32);
+	ck_assert_uint_eq(reclaims[1].event.flags, PFSTAT_RECLAIM_COMPACTION);
+	ck_assert_uint_eq(reclaims[1].pages, 0);
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert_uint_eq(perf_stream_counts(stream)->traced, 4);
+}
+
+TEST(test_reclaims_of_other_programs_are_counted_and_not_passed)
+{
+	trace_thread_1();
+	reclaim_begins(PFSTAT_RECLAIM_DIRECT, 2, 120);
+	reclaim_ends(PFSTAT_RECLAIM_DIRECT, 2, 150, 32);
+	/* The tid of an exited thread may be another process's. */
+	trace(PERF_TRACED + 2 * PFSTAT_RECLAIM_DIRECT, 5, 1, 160, 0);
+	trace(PERF_TRACED + 2 * PFSTAT_RECLAIM_DIRECT + 1, 5, 1, 170, 1);
+	exit_thread(1, 180);
+	reclaim_begins(PFSTAT_RECLAIM_DIRECT, 1, 190);
+	reclaim_ends(PFSTAT_RECLAIM_DIRECT, 1, 200, 32);
+	ck_assert_uint_eq(nr_reclaims, 0);
+	ck_assert_uint_eq(perf_stream_counts(stream)->traced, 6);
+}
+
+TEST(test_a_child_is_known_by_its_fork)
+{
+	trace_thread_1();
+	fork_child(7, 7, 120);
+	trace(PERF_TRACED + 2 * PFSTAT_RECLAIM_DIRECT, 7, 7, 130, 0);
+	trace(PERF_TRACED + 2 * PFSTAT_RECLAIM_DIRECT + 1, 7, 7, 140, 3);
+	ck_assert_uint_eq(nr_reclaims, 1);
+	ck_assert_uint_eq(reclaims[0].event.pid, 7);
+	ck_assert_uint_eq(reclaims[0].pages, 3);
+}
+
+TEST(test_a_reclaim_that_began_before_the_watch_is_not_passed)
+{
+	trace_thread_1();
+	reclaim_begins(PFSTAT_RECLAIM_DIRECT, 1, 90);
+	reclaim_ends(PFSTAT_RECLAIM_DIRECT, 1, 110, 32);
+	ck_assert_uint_eq(nr_reclaims, 0);
+}
+
+TEST(test_a_reclaim_with_a_loss_in_between_is_not_passed)
+{
+	trace_thread_1();
+	reclaim_begins(PFSTAT_RECLAIM_DIRECT, 1, 110);
+	lose(2, 120);
+	reclaim_ends(PFSTAT_RECLAIM_DIRECT, 1, 130, 32);
+	reclaim_begins(PFSTAT_RECLAIM_DIRECT, 1, 140);
+	reclaim_ends(PFSTAT_RECLAIM_CGROUP, 1, 150, 32);
+	ck_assert_uint_eq(nr_reclaims, 0);
+	reclaim_begins(PFSTAT_RECLAIM_DIRECT, 1, 160);
+	reclaim_ends(PFSTAT_RECLAIM_DIRECT, 1, 170, 32);
+	ck_assert_uint_eq(nr_reclaims, 1);
+}
+
+TEST(test_a_tracepoint_sample_longer_than_its_record_is_refused)
+{
+	const struct sample_raw sample = {
+		.at = {
+			.header = { .type = PERF_RECORD_SAMPLE, .size = sizeof(sample) },
+			.id = PERF_TRACED, .pid = 1, .tid = 1, .ns = 120,
+		},
+		.bytes = 5,
+	};
+
+	ck_assert_int_eq(perf_stream_add(stream, 1, &sample.at.header, collect, NULL), -EPROTO);
+}
+
+/* The frame of the outermost function has no return address. */
+TEST(test_start_with_a_stack_is_a_start_and_a_stack)
+{
+	const uint64_t words[] = {
+		PERF_FAULT_START,  0x401000, id(1, 1), 100, BASE + 9, 5,
+		PERF_CONTEXT_USER, 0x401000, 0x402000, 0,   0x403000,
+	};
+
+	add_map(BASE, 16, 77, PROT_READ, "/data/f");
+	add(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, words, 11);
+	end_minor(1, 350);
+	ck_assert_uint_eq(nr_faults, 1);
+	ck_assert_uint_eq(faults[0].start_ns, 100);
+	ck_assert_uint_eq(faults[0].address, BASE + 9);
+	ck_assert_uint_eq(faults[0].ip, 0x401000);
+	ck_assert_uint_eq(faults[0].inode, 77);
+	ck_assert_uint_eq(nr_stacks, 1);
+	ck_assert_uint_eq(stacks[0].event.ns, 100);
+	ck_assert_uint_eq(stacks[0].address, BASE + 9);
+	ck_assert_uint_eq(stacks[0].frames, 2);
+	ck_assert_uint_eq(stacks[0].ips[0], 0x401000);
+	ck_assert_uint_eq(stacks[0].ips[1], 0x402000);
+	ck_assert_uint_eq(perf_stream_counts(stream)->samples[PERF_FAULT_START], 1);
+}
+
+TEST(test_switch_outside_a_fault_or_of_a_preempted_thread_passes_no_stack)
+{
+	stack(1, 50, 0xffff0010, 0xffff0020);
+	switch_out(1, 60, false);
+	switch_in(1, 70);
+	start_at(1, 100, BASE);
+	stack(1, 150, 0xffff0010, 0xffff0020);
+	switch_out(1, 160, true);
+	switch_in(1, 500);
+	/* Its stack was lost: that of the switch before does not count. */
+	switch_out(1, 510, false);
+	switch_in(1, 590);
+	end_minor(1, 600);
+	ck_assert_uint_eq(nr_intervals, 3);
+	ck_assert_uint_eq(nr_waits, 0);
+}
+
+TEST(test_stack_shows_iowait)
+{
+	static const struct perf_function functions[PERF_NR_FUNCTIONS] = {
+		[PERF_IO_SCHEDULE] = { 0xffff0100, 0xffff0110 },
+	};
+
+	ck_assert(!perf_stream_sees_throttle(stream));
+	perf_stream_set_functions(stream, functions);
+	ck_assert(!perf_stream_sees_throttle(stream));
+	start_at(1, 100, BASE);
+	stack(1, 150, 0xffff0010, 0xffff0108);
+	switch_out(1, 160, false);
+	switch_in(1, 500);
+	stack(1, 510, 0xffff0010, 0xffff0110);
+	switch_out(1, 520, false);
+	switch_in(1, 590);
+	end_major(1, 600);
+	ck_assert_uint_eq(intervals[0].event.flags, PFSTAT_OFF_CPU_ASLEEP | PFSTAT_OFF_CPU_IOWAIT);
+	ck_assert_uint_eq(intervals[1].event.flags, PFSTAT_OFF_CPU_ASLEEP);
+}
+
+TEST(test_stack_shows_a_sleep_above_memory_high)
+{
+	static const struct perf_function functions[PERF_NR_FUNCTIONS] = {
+		[PERF_OVER_HIGH_INNER] = { 0xffff0100, 0xffff0110 },
+	};
+	const uint64_t deep[] = {
+		PERF_SWITCH,	     0xffff0010, id(1, 1),   700,	 8,
+		PERF_CONTEXT_KERNEL, 0xffff0010, 0xffff0020, 0xffff0030, 0xffff0040,
+		0xffff0050,	     0xffff0060, 0xffff0104,
+	};
+
+	perf_stream_set_functions(stream, functions);
+	ck_assert(perf_stream_sees_throttle(stream));
+	stack(1, 150, 0xffff0010, 0xffff0104);
+	switch_out(1, 160, false);
+	switch_in(1, 500);
+	/* Another thread had the CPU. */
+	stack(1, 510, 0xffff0010, 0xffff0104);
+	switch_out(1, 520, true);
+	switch_in(1, 590);
+	/* The function reclaims memory, and waits there. */
+	add(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, deep, 13);
+	switch_out(1, 710, false);
+	switch_in(1, 800);
+	/* The stack was lost. */
+	switch_out(1, 900, false);
+	switch_in(1, 950);
+	ck_assert_uint_eq(nr_reclaims, 1);
+	ck_assert_uint_eq(reclaims[0].event.flags, PFSTAT_RECLAIM_THROTTLE);
+	ck_assert_uint_eq(reclaims[0].start_ns, 160);
+	ck_assert_uint_eq(reclaims[0].event.ns, 500);
+	ck_assert_uint_eq(nr_intervals, 4);
+}
+
+/* The count in a sample is the kernel's, but the record's size limits it. */
+TEST(test_stack_ends_with_its_record)
+{
+	const uint64_t words[] = { PERF_SWITCH, 0, id(1, 1), 150, 100, 0xffff0010 };
+
+	start_at(1, 100, BASE);
+	add(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, words, 6);
+	switch_out(1, 160, false);
+	ck_assert_uint_eq(nr_waits, 1);
+	ck_assert_uint_eq(waits[0].frames, 1);
 }
 
 TEST(test_start_without_an_end_is_a_fault_that_failed)
@@ -403,6 +663,22 @@ TEST(test_child_faults_again_on_a_page_of_its_parent)
 	ck_assert_uint_eq(kind_of_fault(2, 2, BASE + PAGE), PFSTAT_FAULT_ANON);
 	ck_assert_uint_eq(tasks[0].event.flags, PFSTAT_TASK_FORK);
 	ck_assert_uint_eq(tasks[0].parent_pid, 1);
+}
+
+TEST(test_child_faults_for_the_first_time_on_a_file_page_of_its_parent)
+{
+	add_map(BASE, 16, 77, PROT_READ, "/data/f");
+	kind_of_fault(1, 1, BASE);
+	kind_of_fault(1, 1, BASE);
+	fork_child(2, 2, 1200);
+	ck_assert_uint_eq(kind_of_fault(2, 2, BASE), PFSTAT_FAULT_FILE);
+	ck_assert_uint_eq(kind_of_fault(2, 2, BASE), PFSTAT_FAULT_AGAIN);
+	ck_assert(!(faults[0].perf & PFSTAT_PERF_OFTEN));
+	/* A private page is the child's from the fork on. */
+	add_map(BASE, 16, 77, PROT_READ | PROT_WRITE, "/data/f");
+	kind_of_fault(1, 1, BASE);
+	fork_child(3, 3, 1300);
+	ck_assert_uint_eq(kind_of_fault(3, 3, BASE), PFSTAT_FAULT_AGAIN);
 }
 
 /* perf reports the whole mapping when it grows or changes protection, but never munmap(). */

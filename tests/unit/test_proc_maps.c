@@ -219,7 +219,7 @@ TEST(test_advice_of_this_process_is_read)
 
 	ck_assert_ptr_ne(map, MAP_FAILED);
 	ck_assert_int_eq(madvise(map, bytes, MADV_RANDOM), 0);
-	ck_assert_int_eq(proc_maps_read_self(&maps), 0);
+	ck_assert_int_eq(proc_maps_read_advice(&maps, getpid()), 0);
 	for (at = 0; at < maps.used; at += (sizeof(*found) + found->path_bytes + 7) & ~7UL) {
 		found = (const void *)(maps.bytes + at);
 		if (found->address == (uintptr_t)map)

@@ -882,7 +882,7 @@ static const struct {
 	{ "unknown calls are no warning", { { &run.report.cost.calls, COUNT_NA } }, .first = NULL },
 	{ "omitted names are a warning",
 	  { { &run.report.losses.names_left_out, 12 } },
-	  .first = "12 SYMBOLS ARE NOT IN THE RECORDING: " },
+	  .first = "12 SYMBOLS OR LINES ARE NOT IN THE RECORDING: " },
 	{ "no omitted name gives no warning",
 	  { { &run.report.losses.names_left_out, 0 } },
 	  .first = NULL },
@@ -914,7 +914,7 @@ TEST_ROWS(test_warning, row, warnings)
 	shows(row->also ? row->also : "");
 	if (!row->first) {
 		lacks("LOST");
-		lacks("SYMBOLS ARE NOT");
+		lacks("LINES ARE NOT");
 	}
 }
 

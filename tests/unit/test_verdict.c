@@ -190,6 +190,14 @@ TEST(test_calls_that_populate_memory_without_faults_are_not_dismissed)
 	check_cause(&s, "populating-calls", false, "longest of madvise(MADV_POPULATE_WRITE).");
 }
 
+/* A fault of the class that ends at ns. */
+static void add_time(struct sample *s, enum fault_class class, uint64_t ns)
+{
+	const struct explained fault = { .class = class, .start_ns = ns - MS, .end_ns = ns };
+
+	fault_times_add(&s->report.evidence.times, &fault);
+}
+
 TEST(test_faults_of_a_start_are_told_from_those_that_go_on)
 {
 	struct sample s;
@@ -199,16 +207,44 @@ TEST(test_faults_of_a_start_are_told_from_those_that_go_on)
 	s.report.time.counted_ns = 200 * MS;
 	judge(&s);
 	ck_assert_ptr_null(strstr(cause_of(&s, "first-touch")->text, "of the run"));
-	s.report.evidence.settled_ns = 60 * MS;
+	add_time(&s, FAULT_ANON, 1 * MS);
+	add_time(&s, FAULT_ANON, 60 * MS);
+	/* To the end of a part. */
 	check_cause(&s, "first-touch", true,
-		    "95 % of the faults' time was in the first 60.0 ms of the run.");
-	s.report.evidence.settled_ns = 101 * MS; /* more than half of the run */
+		    "95 % of the faults' time was in the first 60.8 ms of the run.");
+	add_time(&s, FAULT_ANON, 101 * MS); /* more than half of the run */
 	judge(&s);
 	ck_assert_ptr_null(strstr(cause_of(&s, "first-touch")->text, "of the run"));
 	s.report.time.counted_ns = 120 * MS;
-	s.report.evidence.settled_ns = 40 * MS; /* a short run is a start */
+	s.report.evidence.times = (struct fault_times){ 0 };
+	add_time(&s, FAULT_ANON, 40 * MS); /* a short run is a start */
 	judge(&s);
 	ck_assert_ptr_null(strstr(cause_of(&s, "first-touch")->text, "of the run"));
+}
+
+TEST(test_faults_that_go_on_come_before_those_of_the_start)
+{
+	struct sample s;
+	uint64_t ns;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 60 * MS);
+	add_class(&s, FAULT_MKWRITE, 1000, PART_CPU_BEFORE, 40 * MS);
+	s.report.time.counted_ns = 1000 * MS;
+	for (ns = MS; ns <= 60 * MS; ns += MS) {
+		add_time(&s, FAULT_ANON, ns);
+		add_time(&s, FAULT_MKWRITE, ns);
+	}
+	judge(&s);
+	ck_assert_str_eq(s.verdict.causes[0].rule, "first-touch");
+	for (; ns <= 1000 * MS; ns += 20 * MS)
+		add_time(&s, FAULT_MKWRITE, ns);
+	judge(&s);
+	ck_assert_str_eq(s.verdict.causes[0].rule, "page-mkwrite");
+	ck_assert_str_eq(s.verdict.causes[1].rule, "first-touch");
+	ck_assert_ptr_nonnull(strstr(s.verdict.causes[1].text,
+				     "95 % of their time was in the first"));
+	ck_assert_ptr_null(strstr(s.verdict.causes[0].text, "of the run."));
 }
 
 TEST(test_faults_that_failed_are_not_dismissed)
@@ -691,7 +727,16 @@ TEST(test_pages_of_a_hole_are_not_read)
 	add_class(&s, FAULT_READAHEAD, 128, PART_CPU_BEFORE, 100 * MS);
 	add_class(&s, FAULT_DISK, 3, PART_DEVICE, MS);
 	s.report.blocks = (struct block_figures){ .reads = 3, .bytes_read = 257 * 4096 };
+	s.report.evidence.missing_stores = 14;
 	check_cause(&s, "file-holes", true, "131 faults found no page of the file");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "file-holes")->remedy, "pwrite()"));
+	s.report.evidence.missing_stores = 13;
+	check_cause(&s, "file-holes", true, "The program only read these pages.");
+	ck_assert_str_eq(cause_of(&s, "file-holes")->remedy,
+			 "skip the holes: lseek(SEEK_DATA) finds the next data.");
+	s.report.evidence.advices[MADV_RANDOM] = 1;
+	check_cause(&s, "file-holes", true, "The program only read these pages.");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "file-holes")->remedy, "without MADV_RANDOM"));
 	check_no_cause(&s, "cold-file");
 	/* Two pages for each of 128 read-aheads, and one for two disk faults. */
 	s.report.blocks.bytes_read = 258 * 4096;
@@ -764,6 +809,9 @@ TEST(test_many_faults_of_cached_pages)
 	s.report.environment.fault_around = false;
 	check_cause(&s, "cached-pages", true, "fault-around was off");
 	s.report.environment.fault_around = true;
+	s.report.environment.exact = true;
+	check_cause(&s, "cached-pages", true, "fault-around was off");
+	s.report.environment.exact = false;
 	/* Nothing is gained if the same pages are mapped again, or if a mapping has few faults. */
 	s.report.evidence.mapped_before.count = 25000;
 	check_cause(&s, "cached-pages", true,
@@ -786,6 +834,14 @@ TEST(test_many_faults_of_cached_pages)
 	s.report.evidence.file_maps = 12499;
 	check_cause(&s, "cached-pages", true, "50000 small faults mapped pages");
 	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cached-pages")->remedy, "MADV_POPULATE_READ"));
+	/* MAP_POPULATE of the parent maps nothing in the child. */
+	s.report.evidence.inherited.count = 25000;
+	check_cause(&s, "cached-pages", true,
+		    "25000 of them were in mappings that the process has");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cached-pages")->remedy, "in each child"));
+	s.report.evidence.inherited.count = 24999;
+	check_cause(&s, "cached-pages", true, "50000 small faults mapped pages");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cached-pages")->remedy, "MAP_POPULATE"));
 	s.report.evidence.cached_reads = (struct evidence_sum){ 999, 100 * MS, 0 };
 	check_no_cause(&s, "cached-pages"); /* the others store */
 	s.report.evidence.cached_reads = (struct evidence_sum){ 50000, 100 * MS, 76 * MS };

@@ -134,6 +134,23 @@ TEST(test_copies_of_pages_that_no_fork_shared)
 	check_cause(&s, "copy", false, "origin is not known");
 }
 
+TEST(test_relocations_have_a_remedy_of_their_own)
+{
+	struct sample s;
+
+	sample_begin(&s);
+	add_copies(&s, PFSTAT_CONTENT_FILE, 16400, 100 * MS);
+	s.codes[0] =
+		(struct group){ .name = "_dl_relocate_object+0x9 (/usr/lib/ld-linux-x86-64.so.2)",
+				.total_ns = 60 * MS };
+	s.report.places[GROUP_BY_CODE] = (struct report_places){ s.codes, 1 };
+	check_cause(&s, "private-copy", true, "stores to a private mapping of a file");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "private-copy")->remedy, "link without -pie"));
+	s.codes[0].name = "main+0x9 (/usr/bin/program)";
+	check_cause(&s, "private-copy", true, "stores to a private mapping of a file");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "private-copy")->remedy, "MAP_SHARED"));
+}
+
 TEST(test_swap_in_memory_and_on_a_device)
 {
 	struct sample s;
@@ -384,6 +401,48 @@ TEST(test_memory_that_is_given_back_and_touched_again)
 	check_cause(&s, "first-touch", true, "51200 first touches");
 }
 
+TEST(test_memory_that_is_moved_away_is_not_given_back)
+{
+	struct report_call call = { { .kind = PFSTAT_CALL_MREMAP,
+				      .detail = MREMAP_MAYMOVE | MREMAP_DONTUNMAP,
+				      .given_pages = 25600,
+				      .again_pages = 25600,
+				      .again_faults = 25600,
+				      .again_ns = 90 * MS },
+				    "(not known)",
+				    "" };
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 25600, PART_CPU_BEFORE, 100 * MS);
+	s.report.calls = (struct report_calls){ &call, 1, 0 };
+	check_cause(&s, "touched-again", true,
+		    "the program moves memory away and touches it again: 25600 faults");
+	check_cause(&s, "touched-again", true,
+		    " mremap(MREMAP_DONTUNMAP) moved 100 MiB: 256 faults and 0.90 ms for each MiB");
+	call.sum.detail = MREMAP_MAYMOVE;
+	check_cause(&s, "touched-again", true, " mremap() gave back 100 MiB: 256 faults");
+}
+
+/* The calls are known, and they do not explain it. */
+TEST(test_mappings_touched_twice_may_be_memory_given_back_unseen)
+{
+	struct report_call call = { { .kind = PFSTAT_CALL_MUNMAP }, "(not known)", "" };
+	struct group mapping = { .name = "100 7f0000000000-7f0001000000 (anonymous memory)",
+				 .total_ns = 100 * MS,
+				 .classes = { [FAULT_ANON] = 204800 } };
+	struct sample s;
+
+	sample_begin(&s);
+	add_class(&s, FAULT_ANON, 204800, PART_CPU_BEFORE, 100 * MS);
+	s.report.calls = (struct report_calls){ &call, 1, 0 };
+	check_cause(&s, "first-touch", true, "204800 first touches");
+	s.report.places[GROUP_BY_VMA].rows = &mapping;
+	s.report.places[GROUP_BY_VMA].nr = 1;
+	check_cause(&s, "touched-again", false, "800 MiB of it in mappings of 16.0 MiB.");
+	check_no_cause(&s, "first-touch");
+}
+
 TEST(test_who_gives_memory_back_decides_the_remedy)
 {
 	static const struct {
@@ -584,6 +643,14 @@ TEST(test_shared_memory_is_touched_mapped_or_swapped_in)
 		    "which the kernel clears a page, or");
 	s.report.contents.by[PFSTAT_CONTENT_NEW].count = 4096;
 	check_cause(&s, "shared-memory", true, ": first touches, for each of which the kernel");
+	s.report.evidence.shared_removed.count = 1000;
+	check_cause(
+		&s, "shared-memory", true,
+		": for each of them the kernel clears a page. 1000 of the new pages are where a "
+		"page had been before: a hole was punched");
+	s.report.evidence.shared_removed.count = 4000;
+	check_cause(&s, "shared-memory-removed", true, " 4000 of the new pages are where");
+	s.report.evidence.shared_removed.count = 0;
 	s.report.contents.by[PFSTAT_CONTENT_NEW].count = 100;
 	s.report.contents.by[PFSTAT_CONTENT_PRESENT].count = 3996;
 	check_cause(&s, "shared-memory-mapped", true, ": the pages existed, and were only mapped");
@@ -591,7 +658,11 @@ TEST(test_shared_memory_is_touched_mapped_or_swapped_in)
 	check_cause(&s, "shared-memory-mapped", true,
 		    ": 100 cleared a new page, 200 only mapped one");
 	s.report.faults.classes[FAULT_FILE].major = 64;
-	check_cause(&s, "swap", true, "64 swap-ins of shared memory, among 4096 faults");
+	check_cause(&s, "swap", false,
+		    "64 swap-ins of shared memory, among 4096 faults of 24 µs each. Memory was too "
+		    "small, or a call pushed");
+	s.report.evidence.reclaims[PFSTAT_RECLAIM_CGROUP].count = 1;
+	check_cause(&s, "swap", true, "memory was too small: 64 swap-ins of shared memory, among");
 	check_no_cause(&s, "shared-memory");
 	s.files[0].name = "/mnt/data/file";
 	check_no_cause(&s, "swap");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sample_verdict.h"
+#include "user/model/wait_cause.h"
 
 static void perf_begin(struct sample *s)
 {
@@ -53,7 +54,30 @@ TEST(test_reads_of_a_file_at_random)
 	add_reads(&s, 400, 400 * MS, 100 * MS);
 	add_file(&s, 400, (struct group_reads){ .major_ns = 500 * MS, .next = 30 });
 	check_cause(&s, "cold-file", true, "pages of /data/big.bin were not in memory: 400 major");
-	check_cause(&s, "cold-file", true, "read at random");
+	check_cause(&s, "cold-file", true, "not read in order");
+}
+
+TEST(test_major_faults_of_a_program_that_reads_nothing_are_not_called_reads)
+{
+	struct filesystem disk = { .type = "ext4" };
+	struct sample s;
+
+	perf_begin(&s);
+	add_reads(&s, 400, 400 * MS, 100 * MS);
+	add_file(&s, 400, (struct group_reads){ .major_ns = 500 * MS, .next = 30 });
+	s.files[0].filesystem = &disk;
+	s.report.usage.majflt = 400;
+	s.report.usage.inblock = 400 * 8;
+	check_cause(&s, "cold-file", true, "400 major faults read them");
+	s.report.usage.inblock = 40;
+	check_cause(&s, "cold-file", false, "from a disk: most likely another process read");
+	/* Not all processes are in these counts. */
+	s.report.usage.majflt = 40;
+	check_cause(&s, "cold-file", true, "400 major faults read them");
+	/* A server's file is not read from a disk. */
+	s.report.usage.majflt = 400;
+	strcpy(disk.type, "fuse");
+	check_cause(&s, "cold-file", true, "400 major faults read them");
 }
 
 TEST(test_reads_of_adjacent_pages_lack_read_ahead)
@@ -68,6 +92,42 @@ TEST(test_reads_of_adjacent_pages_lack_read_ahead)
 	ck_assert_ptr_nonnull(strstr(cause_of(&s, "cold-file")->remedy, "--advise normal"));
 	s.files[0].reads.adjacent = 10;
 	check_cause(&s, "cold-file", true, "read mostly in order");
+}
+
+TEST(test_reads_of_adjacent_pages_in_a_mapping_with_known_advice)
+{
+	struct group mapping = {
+		.name = "7 1000-2000 /data/big.bin",
+		.total_ns = 460 * MS,
+		.state = { .known = true,
+			   .advice = MAPPING_RANDOM,
+			   .ra_pages = PFSTAT_MAPPING_UNKNOWN,
+			   .mmap_miss = PFSTAT_MAPPING_UNKNOWN },
+	};
+	struct sample s;
+
+	perf_begin(&s);
+	add_reads(&s, 400, 400 * MS, 100 * MS);
+	add_file(&s, 400,
+		 (struct group_reads){ .major_ns = 500 * MS, .next = 399, .adjacent = 396 });
+	s.report.places[GROUP_BY_VMA] = (struct report_places){ &mapping, 1 };
+	check_cause(&s, "no-read-ahead", true,
+		    "/data/big.bin was read one page at a time by 400 major faults, 1250 µs each "
+		    "(100 % of the faults' time), although 99 % of them went on to a next page: "
+		    "read-ahead is off, by madvise(MADV_RANDOM).");
+	check_no_cause(&s, "cold-file");
+	/* Most of the file's faults were in a mapping without it. */
+	mapping.total_ns = 440 * MS;
+	check_no_cause(&s, "no-read-ahead");
+	check_cause(&s, "cold-file", true, "which read-ahead should have brought.");
+	mapping.total_ns = 460 * MS;
+	mapping.state.advice = MAPPING_NORMAL;
+	check_no_cause(&s, "no-read-ahead");
+	check_cause(&s, "cold-file", true, "and MADV_RANDOM was not in force.");
+	/* Pages that come back lack memory, not read-ahead. */
+	mapping.state.advice = MAPPING_RANDOM;
+	s.report.evidence.perf.read_again.count = 40;
+	check_no_cause(&s, "no-read-ahead");
 }
 
 /* Half a second in major faults on a file of this file system, four fifths of it asleep. */
@@ -160,6 +220,10 @@ TEST(test_major_faults_without_a_sleep_are_not_certain)
 
 	perf_begin(&s);
 	add_reads(&s, 400, 10 * MS, 490 * MS);
+	check_cause(&s, "cold-file", false,
+		    "400 major faults found no page of several files in memory, 1250.00 µs each, "
+		    "but nearly none of them waited: holes of the file");
+	add_reads(&s, 400, 100 * MS, 400 * MS);
 	check_cause(&s, "cold-file", false, "pages of several files were not in memory");
 }
 
@@ -186,24 +250,73 @@ TEST(test_faults_on_pages_that_faulted_before_have_possible_causes)
 	add_class(&s, FAULT_AGAIN, 1000, PART_CPU_BEFORE, 500 * MS);
 	check_cause(&s, "faulted-again", false,
 		    "faulted before: written again after a read or given back with "
-		    "madvise() (MADV_DONTNEED or MADV_FREE) and touched again.");
+		    "madvise() (MADV_DONTNEED or MADV_FREE), mmap(MAP_FIXED) or mremap(), and "
+		    "touched again.");
 	s.report.evidence.forks = 3;
 	s.report.faults.classes[FAULT_AGAIN].major = 7;
-	check_cause(&s, "faulted-again", false,
-		    "the process, or its parent before a fork, had faulted before: written again "
-		    "after a fork or a read, given back with madvise() (MADV_DONTNEED or "
-		    "MADV_FREE) and touched again or swapped out (7 of them are major).");
-	ck_assert_ptr_nonnull(strstr(cause_of(&s, "faulted-again")->remedy, "madvise,fork,clone "));
+	check_cause(
+		&s, "faulted-again", false,
+		"the process, or its parent before a fork, had faulted before: written again "
+		"after a fork or a read, given back with madvise() (MADV_DONTNEED or "
+		"MADV_FREE), mmap(MAP_FIXED) or mremap(), and touched again or swapped out (7 of "
+		"them are major).");
+	ck_assert_ptr_nonnull(strstr(cause_of(&s, "faulted-again")->remedy,
+				     "madvise,mmap,mremap,fork,clone "));
 	s.report.evidence.forks = 0;
 	s.report.faults.classes[FAULT_AGAIN].major = 0;
 	add_file(&s, 0, (struct group_reads){ 0 });
 	s.files[0].classes[FAULT_AGAIN] = 1000;
 	check_cause(&s, "faulted-again", false,
-		    "after write-back (msync(), fsync() or the kernel's");
+		    "after write-back (msync(), fsync() or the kernel's own), taken out of the "
+		    "file (a truncation, a punched hole, fadvise, direct I/O) or given back");
 	cause = cause_of(&s, "faulted-again");
-	ck_assert_ptr_nonnull(strstr(cause->remedy, "madvise,msync,fsync,fdatasync "));
+	ck_assert_ptr_nonnull(strstr(cause->remedy,
+				     ",msync,fsync,fdatasync,fallocate,ftruncate,fadvise64 "));
 	ck_assert_ptr_null(strstr(cause->text, "fork"));
 	ck_assert_ptr_null(strstr(cause->text, "swapped"));
+}
+
+TEST(test_major_faults_on_memory_that_faulted_before_are_swap_ins)
+{
+	struct evidence_perf *perf;
+	struct sample s;
+
+	perf_begin(&s);
+	perf = &s.report.evidence.perf;
+	add_class(&s, FAULT_AGAIN, 1300, PART_ASLEEP, 400 * MS);
+	add_class(&s, FAULT_ANON, 1000, PART_CPU_BEFORE, 100 * MS);
+	s.report.faults.classes[FAULT_AGAIN].major = 1024;
+	perf->swapped = (struct evidence_sum){ 1024, 380 * MS, 370 * MS };
+	perf->swapped_again = perf->swapped;
+	/* Without the reasons of sleeps, a handler of userfaultfd is possible. */
+	check_cause(&s, "swap", false,
+		    "1024 major faults, 371 µs each (76 % of the faults' time), read pages of "
+		    "anonymous memory (4 MiB) back from swap, or waited for a handler of "
+		    "userfaultfd.");
+	check_no_cause(&s, "faulted-again"); /* the other faults on such pages are few */
+	s.report.bpf.hooks |= 1U << HOOK_WAIT_STACK;
+	check_cause(&s, "swap", true, "(4 MiB) back from swap.");
+	/* A handler cannot have served a fault that did not sleep. */
+	s.report.bpf.hooks &= ~(1U << HOOK_WAIT_STACK);
+	perf->swapped_again.off_cpu_ns = 38 * MS;
+	check_cause(&s, "swap", true, "back from swap.");
+	perf->swapped_again.count = 255;
+	check_no_cause(&s, "swap");
+	check_cause(&s, "faulted-again", false, "swapped out (1024 of them are major)");
+}
+
+TEST(test_memory_touched_before_the_recording_may_be_in_swap)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	s.report.bpf.hooks |= 1U << HOOK_WAIT_STACK;
+	add_class(&s, FAULT_ANON, 1000, PART_ASLEEP, 400 * MS);
+	s.report.faults.classes[FAULT_ANON].major = 1000;
+	s.report.evidence.perf.swapped = (struct evidence_sum){ 1000, 400 * MS, 300 * MS };
+	check_no_cause(&s, "swap");
+	s.report.environment.command[0] = '\0';
+	check_cause(&s, "swap", true, "back from swap.");
 }
 
 /* A page is read, then written: two faults. */
@@ -217,9 +330,8 @@ TEST(test_pages_that_fault_often_were_given_back_or_protected)
 	check_cause(&s, "faulted-again", false, "written again after a read or given back");
 	s.report.evidence.perf.often.count = 500;
 	check_cause(&s, "faulted-again", false,
-		    "faulted before: given back with madvise() (MADV_DONTNEED or MADV_FREE) and "
-		    "touched again or protected in between (mprotect(), soft-dirty, NUMA "
-		    "balancing).");
+		    "mmap(MAP_FIXED) or mremap(), and touched again or protected in between "
+		    "(mprotect(), userfaultfd, soft-dirty, NUMA balancing).");
 	s.report.evidence.forks = 1;
 	check_cause(&s, "faulted-again", false, "written again after a fork, given back");
 }
@@ -246,13 +358,26 @@ TEST(test_memory_is_given_back_only_if_it_was_unmapped)
 		    "51200 first touches of anonymous memory (200 MiB), 5.86 µs each, but at most "
 		    "100 MiB were resident at once: reads of memory that was never written");
 	perf->remapped.count = 25600;
-	check_cause(&s, "touched-again", true, "100 MiB of it where it had unmapped memory.");
+	check_cause(&s, "touched-again", true, "50 % of it where it had unmapped memory.");
 	check_advice(&s, "touched-again", "keep the mapping and use it again");
 	check_no_cause(&s, "first-touch");
 	perf->remapped.count = 25599;
 	check_no_cause(&s, "touched-again");
-	s.report.usage.maxrss_bytes = 101 << 20;
+	check_cause(&s, "first-touch", false, "at most 100 MiB were resident at once");
+	/* Each fault on a file may have mapped 16 pages, which are resident, too. */
+	s.report.usage.maxrss_bytes = 160 << 20;
 	check_cause(&s, "first-touch", true, "51200 first touches of anonymous memory, 5.86");
+	s.report.faults.classes[FAULT_FILE].count = 1;
+	check_cause(&s, "first-touch", false, "at most 160 MiB were resident at once: reads");
+	s.report.evidence.forks = 1;
+	check_cause(&s, "first-touch", false, "resident at once in one process: reads");
+	s.report.usage.maxrss_bytes = 200 << 20;
+	s.report.faults.classes[FAULT_FILE].count = 1000;
+	check_cause(&s, "first-touch", false, "in one process, pages of files among them: reads");
+	s.report.evidence.forks = 0;
+	s.report.faults.classes[FAULT_FILE].count = 0;
+	s.report.usage.maxrss_bytes = COUNT_NA;
+	check_cause(&s, "first-touch", false, "but how much was resident is not known: reads");
 	/* An older recording. */
 	perf->history_known = false;
 	s.report.usage.maxrss_bytes = 100 << 20;
@@ -443,6 +568,85 @@ TEST(test_minor_faults_that_sleep_wait_for_an_unknown_reason)
 		    "handler of userfaultfd, free memory or a CPU.");
 }
 
+TEST(test_reclaim_is_a_cause_with_tracepoints_and_uncertain_after_a_loss)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_class(&s, FAULT_ANON, 100, PART_RECLAIM, 300 * MS);
+	s.report.evidence.reclaims[PFSTAT_RECLAIM_DIRECT] =
+		(struct evidence_reclaims){ .count = 5, .total_ns = 300 * MS, .pages = 160 };
+	check_no_cause(&s, "reclaim");
+	s.report.bpf.hooks |= 1U << HOOK_RECLAIM;
+	check_cause(&s, "reclaim", true, "reclaimed 5 times for lack of free memory");
+	s.report.losses.events = 1;
+	check_cause(&s, "reclaim", false, "reclaimed 5 times for lack of free memory");
+}
+
+/* 300 ms of sleeps in minor faults, with the stacks in one row. */
+static void add_minor_sleeps(struct sample *s, struct wait_row *row)
+{
+	perf_begin(s);
+	s->report.bpf.hooks |= 1U << HOOK_WAIT_STACK;
+	add_class(s, FAULT_FILE, 100, PART_ASLEEP, 300 * MS);
+	s->report.evidence.perf.minor = (struct evidence_sum){ 100, 300 * MS, 300 * MS };
+	s->report.waits = (struct report_waits){ .rows = row, .nr = 1 };
+	row->total_ns = row->parts_ns[PART_ASLEEP] = row->minor_asleep_ns = 300 * MS;
+}
+
+TEST(test_kernel_stacks_name_the_reason_of_sleeps_in_minor_faults)
+{
+	struct wait_row row = { .cause = "the page's migration" };
+	struct sample s;
+
+	add_minor_sleeps(&s, &row);
+	check_cause(&s, "asleep", true, "they waited mostly for the page's migration, as their");
+	/* Whose read it was is not known, nor whether it was a read. */
+	row.cause = WAIT_OWN_PAGE;
+	check_cause(&s, "asleep", false, "they waited mostly for reads of pages, by read-ahead");
+	/* The major faults slept for another reason. */
+	row.minor_asleep_ns = 100 * MS;
+	check_cause(&s, "asleep", false, "their kernel stacks show no main reason.");
+	row.cause = WAIT_WRITEBACK;
+	row.minor_asleep_ns = 300 * MS;
+	check_no_cause(&s, "asleep");
+	check_cause(&s, "writeback-throttle", true, "too many pages are dirty: for 100 %");
+}
+
+TEST(test_locks_and_handlers_are_not_among_the_unknown_sleeps)
+{
+	struct wait_row row = { .cause = WAIT_USERFAULTFD,
+				.parts_ns = { [PART_HANDLER] = 300 * MS },
+				.total_ns = 300 * MS };
+	struct sample s;
+
+	perf_begin(&s);
+	s.report.bpf.hooks |= 1U << HOOK_WAIT_STACK;
+	add_class(&s, FAULT_ANON, 100, PART_HANDLER, 300 * MS);
+	s.report.evidence.perf.minor = (struct evidence_sum){ 100, 300 * MS, 300 * MS };
+	s.report.evidence.perf.minor_named_ns = 300 * MS;
+	s.report.waits = (struct report_waits){ .rows = &row, .nr = 1 };
+	check_cause(&s, "userfaultfd", true, "threads waited for a handler of userfaultfd");
+	check_no_cause(&s, "asleep");
+}
+
+/* Without eBPF, that wait comes before the fault. */
+TEST(test_wait_for_mmap_lock_is_in_the_time_of_a_fault_from_perf)
+{
+	struct wait_row row = { .cause = WAIT_MMAP_LOCK,
+				.parts_ns = { [PART_BLOCKED] = 300 * MS },
+				.total_ns = 300 * MS };
+	struct sample s;
+
+	perf_begin(&s);
+	s.report.bpf.hooks |= 1U << HOOK_WAIT_STACK;
+	s.report.waits = (struct report_waits){ .rows = &row, .nr = 1 };
+	s.report.mmap_lock =
+		(struct report_mmap_lock){ .total_ns = 500 * MS, .in_faults_ns = 300 * MS };
+	add_class(&s, FAULT_ANON, 100, PART_BLOCKED, 300 * MS);
+	check_cause(&s, "mmap-lock", true, "100 % of the faults' time threads waited for the lock");
+}
+
 TEST(test_faults_in_system_calls_that_perf_hides_may_cost_more)
 {
 	struct sample s;
@@ -473,7 +677,7 @@ TEST(test_faults_that_perf_does_not_show_are_not_dismissed)
 	add_class(&s, FAULT_ANON, 59, PART_CPU_BEFORE, MS);
 	s.report.usage.minflt = 1058;
 	s.report.usage.majflt = 1;
-	check_cause(&s, "nothing-wrong", false, "the kernel counted 1000 more faults");
+	check_cause(&s, "unseen-faults", false, "59 faults, but the kernel counted 1000 more");
 	s.report.usage.majflt = 0;
 	check_cause(&s, "nothing-wrong", true, "page faults took little time");
 	s.report.usage.majflt = COUNT_NA;
@@ -483,6 +687,20 @@ TEST(test_faults_that_perf_does_not_show_are_not_dismissed)
 	check_cause(&s, "nothing-wrong", false, "up to 1000 more were lost");
 	s.report.losses.events = 5; /* few */
 	check_cause(&s, "nothing-wrong", false, "page faults took little time");
+}
+
+TEST(test_no_cause_is_certain_beside_as_many_unseen_faults)
+{
+	struct sample s;
+
+	perf_begin(&s);
+	add_reads(&s, 4000, 400 * MS, 100 * MS);
+	s.report.usage.minflt = 0;
+	s.report.usage.majflt = 5999;
+	check_cause(&s, "cold-file", true, "were not in memory");
+	s.report.usage.majflt = 6000;
+	check_cause(&s, "cold-file", false, "were not in memory");
+	check_cause(&s, "unseen-faults", false, "the kernel counted 2000 more");
 }
 
 TEST(test_faults_after_the_kernel_ended_the_events_have_no_cause)

@@ -17,6 +17,7 @@ TEST(test_servers_and_journals_come_before_the_locks)
 		{ "request_wait_answer<fuse_simple_request<fuse_getattr", "the FUSE server" },
 		{ "folio_wait_bit_common<filemap_fault<__do_fault",
 		  "a page that another thread reads or has locked" },
+		{ "folio_wait_bit_common<filemap_read_folio<filemap_fault", "the read of a page" },
 		{ "rwsem_down_read_slowpath<down_read<ext4_filemap_fault",
 		  "a read-write semaphore" },
 		{ "__mutex_lock", "a mutex" },
@@ -119,5 +120,40 @@ TEST(test_too_many_stacks_are_not_distinguished)
 	ck_assert_uint_eq(id, 0);
 	ck_assert_int_eq(waits_find(&waits, "function_7", &id), 0);
 	ck_assert_uint_eq(id, 8);
+	waits_exit(&waits);
+}
+
+/* eBPF sends no stack for a thread's own read, perf does. */
+TEST(test_page_may_be_one_that_the_thread_reads_itself)
+{
+	struct pfstat_wait wait = {
+		.event = { .type = PFSTAT_EVENT_WAIT, .flags = PFSTAT_WAIT_NAMED },
+		.functions = "folio_wait_bit_common<filemap_fault",
+	};
+	struct waits waits = { 0 };
+	enum wait_kind kind;
+	uint32_t id;
+
+	ck_assert_int_eq(waits_find_event(&waits, &wait, &id, &kind), 0);
+	ck_assert_str_eq(waits.rows[id - 1].cause, WAIT_PAGE);
+	waits_exit(&waits);
+	wait.event.flags |= PFSTAT_WAIT_OWN;
+	ck_assert_int_eq(waits_find_event(&waits, &wait, &id, &kind), 0);
+	ck_assert_str_eq(waits.rows[id - 1].cause, WAIT_OWN_PAGE);
+	ck_assert_int_eq(kind, WAIT_KNOWN);
+	waits_exit(&waits);
+}
+
+TEST(test_sleeps_in_minor_faults_have_a_sum)
+{
+	struct waits waits = { 0 };
+	uint32_t id;
+
+	ck_assert_int_eq(waits_find(&waits, "folio_wait_bit_common<b", &id), 0);
+	add_span(&waits, id, PART_ASLEEP, 100);
+	add_span(&waits, id, PART_BLOCKED, 20);
+	add_span(&waits, 0, PART_ASLEEP, 7);
+	ck_assert_uint_eq(waits.rows[0].minor_asleep_ns, 100);
+	ck_assert_uint_eq(waits.unknown_ns, 7);
 	waits_exit(&waits);
 }

@@ -49,7 +49,7 @@ def counts(result):
 @pytest.mark.deterministic
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_experiment_has_the_same_counts_without_the_module(name, single_pages):
-    path = pfstat.make_file(pfstat.DISK / "sources.bin", 44 * MIB)
+    path = pfstat.make_file(pfstat.DISK / "sources.bin", 16 * MIB)
     module, bpf = (pfstat.drive("--source", source, *EXPERIMENTS[name], path)
                    for source in ("module", "ebpf"))
     assert module["environment"]["source"] == "module"

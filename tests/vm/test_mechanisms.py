@@ -17,6 +17,8 @@ MANY_ROUNDS = 12  # so that they have most of the time, on a busy host as well
 HUGE_PAGES = 4 * 512
 # The program's start, its preparation and its end: pages of files, the stack, the data segments.
 NOISE = 150
+# Has room for every fault of a program, should pfdrive not get a CPU while it runs.
+RING = "16M"
 NODES = sorted(pathlib.Path("/sys/devices/system/node").glob("node[0-9]*"))
 THP = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
 SCANS = pathlib.Path("/sys/kernel/debug/sched/numa_balancing")
@@ -34,7 +36,7 @@ def fixture_source(request):
 
 def mechanisms(source, *words):
     """The counts from one run of the program, and the rules that apply."""
-    result, _ = pfstat.record(MECHANISMS, *words, options=("--source", source))
+    result, _ = pfstat.record(MECHANISMS, *words, options=("--source", source, "--ring-size", RING))
     pfstat.assert_nothing_lost(result)
     found = {name: row["count"] for name, row in result["mechanisms"].items()}
     usage = result["rusage"]

@@ -74,6 +74,20 @@ static const struct analysis_limits analysis_limits_small = {
 	.small_evidence = true,
 };
 
+/* A fork copies no entries of the page table for a file that is not written privately. */
+static void add_inherited_fault(struct analysis *analysis, const struct explained *fault)
+{
+	const bool maps_only = fault->class == FAULT_LONG || fault->class == FAULT_AROUND ||
+			       fault->class == FAULT_FILE;
+	const struct space_map *map;
+
+	if (!maps_only || !fault->inode)
+		return;
+	map = grouping_map(&analysis->grouping, fault);
+	if (map && map->pid != fault->pid && map->inode == fault->inode)
+		evidence_add_inherited(&analysis->evidence, fault);
+}
+
 static int take_fault(void *context, const struct explained *fault);
 
 /*
@@ -201,6 +215,7 @@ static int take_fault(void *context, const struct explained *fault)
 	contents_add_fault(&analysis->contents, fault);
 	waits_add_fault(&analysis->waits, fault);
 	fault_tail_add(&analysis->evidence.figures.tail, fault);
+	add_inherited_fault(analysis, fault);
 	err = slowest_add_fault(&analysis->slowest, fault, &analysis->grouping);
 	if (!err)
 		err = evidence_add_fault(&analysis->evidence, fault);
@@ -583,7 +598,8 @@ int analysis_visit_code(const struct analysis *analysis, code_visitor visit, voi
 int analysis_name_address(struct analysis *analysis, uint32_t pid, uint64_t address,
 			  const char *symbol)
 {
-	int err = grouping_name_address(&analysis->grouping, pid, address, symbol);
+	const struct code_place place = { .path = "", .offset = address, .pid = pid };
+	int err = grouping_name_code(&analysis->grouping, &place, symbol);
 
 	return err ? err : shaping_calls_name(&analysis->calls, 0, pid, address, symbol);
 }
@@ -592,10 +608,25 @@ int analysis_name_code(struct analysis *analysis, const char *path, uint64_t off
 		       const char *symbol)
 {
 	const uint32_t number = address_spaces_path_number(analysis->grouping.spaces, path);
-	int err = grouping_name_code(&analysis->grouping, path, offset, symbol);
+	const struct code_place place = { .path = path, .offset = offset };
+	int err = grouping_name_code(&analysis->grouping, &place, symbol);
 
 	return err || !number ? err :
 				shaping_calls_name(&analysis->calls, number, 0, offset, symbol);
+}
+
+int analysis_name_line(struct analysis *analysis, const char *path, uint64_t offset,
+		       const char *source, uint32_t line)
+{
+	const struct code_place place = { .path = path, .offset = offset };
+
+	return code_table_set_line(&analysis->grouping.code, &place, source, line);
+}
+
+const struct code_name *analysis_code_at(const struct analysis *analysis,
+					 const struct explained *fault, const char **object)
+{
+	return grouping_code_at(&analysis->grouping, fault, object);
 }
 
 const struct shaping_calls *analysis_calls(const struct analysis *analysis)

@@ -151,10 +151,16 @@ const char *analysis_call_file(const struct analysis *analysis, const struct sha
 
 /* Visits the code addresses of faults, and of callers of such calls, see struct code_place. */
 int analysis_visit_code(const struct analysis *analysis, code_visitor visit, void *context);
-/* Copies the symbol for an address, or for an offset in path. */
+/* Copies the symbol for an address, or for an offset in path. It may come before the items. */
 int analysis_name_address(struct analysis *analysis, uint32_t pid, uint64_t address,
 			  const char *symbol);
 int analysis_name_code(struct analysis *analysis, const char *path, uint64_t offset,
 		       const char *symbol);
+/* Copies the source line for an offset in path. It may come before the items. */
+int analysis_name_line(struct analysis *analysis, const char *path, uint64_t offset,
+		       const char *source, uint32_t line);
+/* See grouping_code_at(). For listeners, during the call. */
+const struct code_name *analysis_code_at(const struct analysis *analysis,
+					 const struct explained *fault, const char **object);
 
 #endif

@@ -11,8 +11,9 @@
 #include "util/array.h"
 
 /* Pages of a file with a number of their own in the history of all files. */
-#define FILE_PAGES (1ULL << 36)
-#define MAPPED_MAX 64 /* pages that one fault maps, of which all are kept */
+#define FILE_PAGES  (1ULL << 36)
+#define MAPPED_MAX  64 /* pages that one fault maps, of which all are kept */
+#define ANY_PROCESS 0  /* no process that faults has this number */
 
 void evidence_sum_add(struct evidence_sum *sum, const struct explained *fault)
 {
@@ -23,18 +24,39 @@ void evidence_sum_add(struct evidence_sum *sum, const struct explained *fault)
 	sum->off_cpu_ns += whole_ns - explained_cpu_ns(fault);
 }
 
+/*
+ * Sleeps whose reason the kernel stacks show, and which are no read. A fault that sleeps may be
+ * counted as major for the retry after the sleep.
+ */
+static uint64_t evidence_named_ns(const struct explained *fault)
+{
+	return fault->parts_ns[PART_BLOCKED] + fault->parts_ns[PART_HANDLER];
+}
+
 static void evidence_add_perf(struct evidence_perf *perf, const struct explained *fault)
 {
-	if (!fault->major)
+	const uint64_t named_ns = evidence_named_ns(fault);
+
+	if (!fault->major) {
 		evidence_sum_add(&perf->minor, fault);
+		perf->minor_named_ns += named_ns + fault->parts_ns[PART_RECLAIM];
+	}
 	perf->history_known |= fault->perf & PFSTAT_PERF_HISTORY;
 	if (fault->perf & PFSTAT_PERF_OFTEN)
 		evidence_sum_add(&perf->often, fault);
 	if (fault->class == FAULT_ANON && fault->perf & PFSTAT_PERF_REMAPPED)
 		evidence_sum_add(&perf->remapped, fault);
+	if (fault->major && named_ns > fault->parts_ns[PART_ASLEEP])
+		return;
+	if (fault->major && !fault->inode && fault->class != FAULT_OTHER)
+		evidence_sum_add(&perf->swapped, fault);
+	if (fault->major && !fault->inode && fault->class == FAULT_AGAIN)
+		evidence_sum_add(&perf->swapped_again, fault);
 	if (fault->class != FAULT_FILE)
 		return;
 	evidence_sum_add(fault->major ? &perf->read : &perf->cached, fault);
+	if (fault->major)
+		perf->read.off_cpu_ns -= fault->parts_ns[PART_RECLAIM];
 	if (fault->major && fault->perf & PFSTAT_PERF_AGAIN)
 		evidence_sum_add(&perf->read_again, fault);
 	if (!fault->major && fault->perf & PFSTAT_PERF_MAPPED)
@@ -129,14 +151,17 @@ static int add_mapped_page(struct evidence *evidence, uint32_t pid, uint64_t num
 	return err ? err : page_history_add(evidence->addresses, pid, page, false, here);
 }
 
-static int evidence_add_mapped(struct evidence *evidence, const struct explained *fault)
+/* @before: for a page that was mapped before, in another mapping */
+static int evidence_add_mapped(struct evidence *evidence, const struct explained *fault,
+			       struct evidence_sum *before)
 {
 	const uint64_t page = fault->address / evidence->handlers.page_bytes;
 	struct page_past in_file, here, exact;
 	uint64_t number, first, pages;
 	int err;
 
-	if (evidence->small || !fault->inode || fault->pgoff >= FILE_PAGES / 2)
+	if (evidence->small || !fault->inode || fault->pgoff >= FILE_PAGES / 2 ||
+	    fault->flags & PFSTAT_FLAG_REMOTE)
 		return 0;
 	err = open_histories(evidence);
 	if (!err)
@@ -155,7 +180,7 @@ static int evidence_add_mapped(struct evidence *evidence, const struct explained
 	if (err)
 		return err;
 	if (in_file.before && !here.before)
-		evidence_sum_add(&evidence->figures.mapped_before, fault);
+		evidence_sum_add(before, fault);
 	mapped_range(fault, &first, &pages);
 	/* Larger folios, and damaged recordings, would take long. The fault's own page is there. */
 	if (pages == 1 || pages > MAPPED_MAX)
@@ -166,23 +191,89 @@ static int evidence_add_mapped(struct evidence *evidence, const struct explained
 	return err;
 }
 
-static int evidence_add_cached_read(struct evidence *evidence, const struct explained *fault)
+/*
+ * Of threads that fault on the same page at once, one makes the page, and the others may have tried
+ * to. Returns true if the fault is such a one.
+ */
+static bool races_for_shared(struct evidence *evidence, const struct explained *fault,
+			     uint64_t page)
 {
-	evidence_sum_add(&evidence->figures.cached_reads, fault);
-	return evidence_add_mapped(evidence, fault);
+	const struct evidence_shared *other;
+	bool races = false;
+
+	for (other = evidence->shared; other < evidence->shared + EVIDENCE_SHARED; other++)
+		races |= other->page == page && other->end_ns > fault->start_ns;
+	evidence->shared[evidence->nr_shared++ % EVIDENCE_SHARED] =
+		(struct evidence_shared){ page, fault->end_ns };
+	return races;
+}
+
+/*
+ * A fault makes a page of shared memory only if the file has none, in memory or in swap. If any
+ * process had the page before, a punched hole or a truncation took the page away.
+ */
+static int evidence_add_shared(struct evidence *evidence, const struct explained *fault)
+{
+	struct page_past past;
+	uint64_t number;
+	bool races;
+	int err;
+
+	if (evidence->small || !fault->inode || !fault->solved || fault->pgoff >= FILE_PAGES / 2)
+		return 0;
+	err = open_histories(evidence) ?: file_number(evidence, fault, &number);
+	if (err)
+		return err;
+	number = number * FILE_PAGES + fault->pgoff;
+	err = page_history_add(evidence->file_pages, ANY_PROCESS, number, false, &past);
+	races = races_for_shared(evidence, fault, number);
+	if (!err && past.before && !races && fault->content == PFSTAT_CONTENT_NEW)
+		evidence_sum_add(&evidence->figures.shared_removed, fault);
+	return err;
+}
+
+/* Faults that only mapped a page, or found none. */
+static int evidence_add_file(struct evidence *evidence, const struct explained *fault)
+{
+	struct evidence_figures *figures = &evidence->figures;
+	const bool write = fault->flags & PFSTAT_FLAG_WRITE;
+	int err = 0;
+
+	if ((fault->class == FAULT_LONG || fault->class == FAULT_AROUND) && !write) {
+		evidence_sum_add(&figures->cached_reads, fault);
+		return evidence_add_mapped(evidence, fault, &figures->mapped_before);
+	}
+	if (fault->class == FAULT_FILE &&
+	    (fault->content == PFSTAT_CONTENT_PRESENT || fault->content == PFSTAT_CONTENT_NEW))
+		err = evidence_add_shared(evidence, fault);
+	if (err)
+		return err;
+	if (fault->class == FAULT_FILE && fault->content == PFSTAT_CONTENT_PRESENT)
+		return evidence_add_mapped(evidence, fault, &figures->shared_before);
+	if ((fault->class == FAULT_DISK || fault->class == FAULT_READAHEAD) && write)
+		figures->missing_stores++;
+	return 0;
+}
+
+void evidence_add_inherited(struct evidence *evidence, const struct explained *fault)
+{
+	if (!fault->solved || fault->major)
+		return;
+	if (fault->class == FAULT_FILE && !fault->perf)
+		evidence->figures.shared_inherited++;
+	else if (fault->perf || !(fault->flags & PFSTAT_FLAG_WRITE))
+		evidence_sum_add(&evidence->figures.inherited, fault);
 }
 
 int evidence_add_fault(struct evidence *evidence, const struct explained *fault)
 {
-	int err = 0;
+	int err = evidence_add_file(evidence, fault);
 
 	if (fault->perf && fault->solved)
 		evidence_add_perf(&evidence->figures.perf, fault);
 	evidence_add_cpu_waits(evidence->figures.cpu_waits, fault);
 	handlers_add_fault(&evidence->handlers, fault);
-	if ((fault->class == FAULT_LONG || fault->class == FAULT_AROUND) &&
-	    !(fault->flags & PFSTAT_FLAG_WRITE))
-		err = evidence_add_cached_read(evidence, fault);
+	fault_times_add(&evidence->figures.times, fault);
 	if (fault->class == FAULT_ANON && !fault->perf && !(fault->flags & PFSTAT_FLAG_WRITE))
 		evidence_sum_add(&evidence->figures.anon_reads, fault);
 	if (!(fault->flags & PFSTAT_FLAG_USER)) {
@@ -284,7 +375,6 @@ void evidence_figures(const struct evidence *evidence, struct evidence_figures *
 	figures->busy_max_ns = overlap.faults.max_ns;
 	figures->depth = overlap.depth;
 	figures->depth_max = overlap.depth_max;
-	figures->settled_ns = fault_overlap_passed_ns(&evidence->busy, EVIDENCE_SETTLED);
 	standstill_figures(&evidence->standstill, &figures->standstill);
 	handlers_figures(&evidence->handlers, &figures->handlers);
 }

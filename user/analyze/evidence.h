@@ -16,14 +16,13 @@
 #include "analyze/fault/explain.h"
 #include "analyze/fault_overlap.h"
 #include "analyze/fault_tail.h"
+#include "analyze/fault_times.h"
 #include "analyze/handlers.h"
 #include "analyze/standstill.h"
 #include "util/hash.h"
 
 /* The counted kernel advices: MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED. */
 #define EVIDENCE_ADVICES 5
-
-#define EVIDENCE_SETTLED 0.95
 
 /* Direct reclaims, or compactions, by target threads, in and outside faults. */
 struct evidence_reclaims {
@@ -42,11 +41,18 @@ struct evidence_sum {
 
 /* Faults recorded by perf. */
 struct evidence_perf {
-	struct evidence_sum read;	/* major faults on files */
+	/* Major faults on files, but not those that slept mostly for a lock or a handler. */
+	struct evidence_sum read;
 	struct evidence_sum read_again; /* among these, the process had faulted the page before */
-	struct evidence_sum cached;	/* minor faults on files */
-	struct evidence_sum writable;	/* among these, in writable mappings */
-	struct evidence_sum minor;	/* all minor faults */
+	/* Major faults on anonymous memory, but not those that slept mostly for a handler. */
+	struct evidence_sum swapped;
+	struct evidence_sum
+		swapped_again;	      /* among these, the process had faulted the page before */
+	struct evidence_sum cached;   /* minor faults on files */
+	struct evidence_sum writable; /* among these, in writable mappings */
+	struct evidence_sum minor;    /* all minor faults */
+	/* Among these, in reclaim, or asleep for a lock, a server or a handler. */
+	uint64_t minor_named_ns;
 	/* What the process had done to the pages. Only known if the flag is set. */
 	bool history_known;
 	struct evidence_sum mapped;   /* among cached: the file's page was mapped elsewhere */
@@ -61,11 +67,8 @@ struct evidence_figures {
 	 */
 	uint64_t busy_ns, busy_max_ns;
 	uint32_t depth, depth_max; /* bounds for the most faults at once */
-	/*
-	 * EVIDENCE_SETTLED of the time with a fault had passed. On the recording's clock, 0 without
-	 * a fault. In a report: since the run's start, 0 if not known.
-	 */
-	uint64_t settled_ns;
+	/* In a report: since the run's start, empty if that is not known. */
+	struct fault_times times;
 	/* Faults taken by the kernel in a system call, or in get_user_pages(). */
 	uint64_t kernel_faults, kernel_ns;
 	uint64_t guest_faults, guest_ns; /* of these, on the memory of a guest of KVM */
@@ -81,13 +84,21 @@ struct evidence_figures {
 	struct evidence_sum cached_reads;   /* long and around faults without a store */
 	struct evidence_sum mapped_before;  /* among these: mapped before, in another mapping */
 	struct evidence_sum mapped_here;    /* among these: mapped before, in this mapping */
-	struct evidence_sum anon_reads;	    /* anon faults without a store */
+	struct evidence_sum shared_before;  /* shared memory: mapped before, in another mapping */
+	struct evidence_sum shared_removed; /* new shared memory pages where a page had been */
+	struct evidence_sum inherited;	/* among these, or perf's cached: an ancestor's mapping */
+	uint64_t shared_inherited;	/* the same of shared memory, not with perf */
+	uint64_t missing_stores;	/* to pages of a file that were not in memory */
+	struct evidence_sum anon_reads; /* anon faults without a store */
 	struct evidence_perf perf;
 	struct standstill_figures standstill;
 	struct handlers_figures handlers;
 	struct fault_tail tail;		  /* filled in by the owner */
 	struct activity_figures activity; /* filled in by the owner, see activity_figures() */
 };
+
+/* Threads in a fault on the same page of shared memory at once, at most. */
+#define EVIDENCE_SHARED 32
 
 void evidence_sum_add(struct evidence_sum *sum, const struct explained *fault);
 
@@ -101,10 +112,15 @@ struct evidence {
 	/*
 	 * Pages of files that read faults mapped: by number of the file, and by address. The pages
 	 * around a fault may be missing. `faulted` has only the pages of the faults, by address.
+	 * Process 0 has the pages of shared memory that faults found in any process.
 	 */
 	struct page_history *file_pages, *addresses, *faulted;
 	struct hash file_numbers; /* by device and inode */
 	uint64_t nr_files;
+	struct evidence_shared {
+		uint64_t page, end_ns;
+	} shared[EVIDENCE_SHARED]; /* the latest faults of shared memory, number n in n % SHARED */
+	uint64_t nr_shared;
 	bool small;
 };
 
@@ -113,6 +129,8 @@ void evidence_make_small(struct evidence *evidence);
 void evidence_exit(struct evidence *evidence);
 /* These return 0 or -ENOMEM. Add the exit of a thread after the thread's last fault. */
 int evidence_add_fault(struct evidence *evidence, const struct explained *fault);
+/* A fault whose page is in a mapping that another process had made, before a fork. */
+void evidence_add_inherited(struct evidence *evidence, const struct explained *fault);
 int evidence_add_off_cpu(struct evidence *evidence, const struct pfstat_off_cpu *interval);
 int evidence_add_map(struct evidence *evidence, const struct item_map *map);
 int evidence_add_task(struct evidence *evidence, const struct pfstat_task *task);

@@ -375,18 +375,3 @@ void fault_overlap_figures(const struct fault_overlap *overlap, uint64_t from_ns
 		figures->depth_max = overlap_most(figures->depth_max, chunk->depth_max);
 	}
 }
-
-uint64_t fault_overlap_passed_ns(const struct fault_overlap *overlap, double share)
-{
-	struct overlap_figures all;
-	uint64_t passed_ns = 0;
-	size_t i;
-
-	fault_overlap_figures(overlap, 0, UINT64_MAX, &all);
-	for (i = 0; i < overlap->nr && all.faults.max_ns; i++) {
-		passed_ns += overlap->chunks[i].faults.max_ns;
-		if (passed_ns >= share * all.faults.max_ns)
-			return overlap->chunks[i].to_ns;
-	}
-	return 0;
-}

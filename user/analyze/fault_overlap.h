@@ -67,10 +67,5 @@ int fault_overlap_add_run(struct fault_overlap *overlap, uint64_t from_ns, uint6
 /* @from_ns, @to_ns: outside these, unknown threads may have run */
 void fault_overlap_figures(const struct fault_overlap *overlap, uint64_t from_ns, uint64_t to_ns,
 			   struct overlap_figures *figures);
-/*
- * Returns the end of the chunk by which this share of the time with a fault had passed. 0 if there
- * is none.
- */
-uint64_t fault_overlap_passed_ns(const struct fault_overlap *overlap, double share);
 
 #endif

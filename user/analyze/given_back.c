@@ -16,6 +16,12 @@
 #define CHUNK_PAGES 8192U /* a chunk covers 32 MiB of addresses */
 /* The largest range of a call, in pages: 16 TiB. Larger ones, in a damaged recording, take long. */
 #define RANGE_MAX (1ULL << 32)
+/*
+ * A page's mark: 0, TOUCHED, or MOVED plus the row of the mremap(MREMAP_DONTUNMAP) that moved the
+ * page away.
+ */
+#define TOUCHED 1U
+#define MOVED	2U
 /* Pages of more calls than this are forgotten, oldest first. Neighbours with one row are one. */
 #define DEBTS_MAX 1024U
 
@@ -143,11 +149,11 @@ static uint64_t giver_pay(struct giver *giver, uint64_t pages, size_t *row)
 }
 
 /* All pages are in the chunk. Returns 0 or -ENOMEM. */
-static int touched_set(struct given_back *given_back, struct page_marks *marks, uint64_t page,
-		       uint64_t pages, bool touched)
+static int set_range(struct given_back *given_back, struct page_marks *marks, uint64_t page,
+		     uint64_t pages, uint16_t mark)
 {
 	const size_t before = page_marks_bytes(marks);
-	const int err = page_marks_set(marks, page % CHUNK_PAGES, pages, CHUNK_PAGES, touched);
+	const int err = page_marks_set(marks, page % CHUNK_PAGES, pages, CHUNK_PAGES, mark);
 
 	page_chunks_resized(&given_back->touched, marks,
 			    (ptrdiff_t)page_marks_bytes(marks) - (ptrdiff_t)before);
@@ -162,7 +168,7 @@ static uint64_t touched_count(const struct page_marks *marks, uint64_t page, uin
 
 	for (; pages && marks->nr; at += run, pages -= run) {
 		run = page_marks_run(marks, at, pages, &mark);
-		count += mark ? run : 0;
+		count += mark == TOUCHED ? run : 0;
 	}
 	return count;
 }
@@ -183,7 +189,7 @@ static int take_range(struct given_back *given_back, uint32_t pid, uint64_t star
 		if (!marks || !marks->nr)
 			continue;
 		*count += touched_count(marks, page, nr);
-		err = touched_set(given_back, marks, page, nr, false);
+		err = set_range(given_back, marks, page, nr, 0);
 	}
 	return err;
 }
@@ -198,7 +204,7 @@ static int mark_range(struct given_back *given_back, uint32_t pid, uint64_t page
 		nr = page_chunks_within(&given_back->touched, page, pages);
 		err = page_chunks_get(&given_back->touched, 0, pid, page, &marks);
 		if (!err)
-			err = touched_set(given_back, marks, page, nr, true);
+			err = set_range(given_back, marks, page, nr, TOUCHED);
 	}
 	return err;
 }
@@ -243,14 +249,53 @@ static uint64_t range_of(struct given_back *given_back, struct giver *giver,
 	}
 }
 
-/* The pages move along, and those behind the new size are given back. */
+/* All pages are in the chunk. */
+static int mark_moved(struct given_back *given_back, struct page_marks *marks, uint64_t page,
+		      uint64_t pages, uint16_t moved)
+{
+	uint64_t run;
+	uint16_t mark;
+	int err = 0;
+
+	for (; pages && marks->nr && !err; page += run, pages -= run) {
+		run = page_marks_run(marks, page % CHUNK_PAGES, pages, &mark);
+		if (mark == TOUCHED)
+			err = set_range(given_back, marks, page, run, moved);
+	}
+	return err;
+}
+
+/*
+ * MREMAP_DONTUNMAP leaves an empty mapping. The pages may still be in use elsewhere, so that only a
+ * fault in this mapping needs them again.
+ */
+static int move_away(struct given_back *given_back, const struct pfstat_call *call,
+		     struct shaping_calls *calls)
+{
+	uint64_t page = call->args[0] / given_back->page_bytes, nr;
+	uint64_t left = round_up(given_back, call->args[1]) / given_back->page_bytes;
+	struct page_marks *marks;
+	int err = 0;
+
+	for (; left && left <= RANGE_MAX && !err; left -= nr, page += nr) {
+		nr = page_chunks_within(&given_back->touched, page, left);
+		marks = page_chunks_find(&given_back->touched, 0, call->event.pid, page);
+		if (!marks || !marks->nr)
+			continue;
+		calls->rows[calls->added].given_pages += touched_count(marks, page, nr);
+		err = mark_moved(given_back, marks, page, nr, MOVED + calls->added);
+	}
+	return err;
+}
+
+/* The pages move along. Those behind the new size, and at the new place, are given back. */
 static int add_mremap(struct given_back *given_back, const struct pfstat_call *call,
 		      uint64_t *count)
 {
 	const uint64_t old = call->args[0], new = call->result;
 	const uint64_t old_bytes = round_up(given_back, call->args[1]);
 	const uint64_t new_bytes = round_up(given_back, call->args[2]);
-	uint64_t moved = 0;
+	uint64_t moved = 0, replaced;
 	int err = 0;
 
 	*count = 0;
@@ -259,8 +304,12 @@ static int add_mremap(struct given_back *given_back, const struct pfstat_call *c
 				 count);
 	if (err || new == old)
 		return err;
-	err = take_range(given_back, call->event.pid, old, old + old_bytes, &moved);
-	return err ?: mark_range(given_back, call->event.pid, new / given_back->page_bytes, moved);
+	err = take_range(given_back, call->event.pid, old, old + old_bytes, &moved) ?:
+		      take_range(given_back, call->event.pid, new, new + new_bytes, &replaced);
+	if (err)
+		return err;
+	*count += replaced;
+	return mark_range(given_back, call->event.pid, new / given_back->page_bytes, moved);
 }
 
 int given_back_add_call(struct given_back *given_back, const struct pfstat_call *call,
@@ -272,6 +321,9 @@ int given_back_add_call(struct given_back *given_back, const struct pfstat_call 
 
 	if (call->result < 0)
 		return 0;
+	if (call->kind == PFSTAT_CALL_MREMAP && call->args[3] & MREMAP_DONTUNMAP &&
+	    calls->added != SHAPING_NO_ROW)
+		return move_away(given_back, call, calls);
 	giver = giver_of(given_back, call->event.pid);
 	if (!giver)
 		return -ENOMEM;
@@ -288,6 +340,33 @@ int given_back_add_call(struct given_back *given_back, const struct pfstat_call 
 	return giver_owe(giver, calls->added, count);
 }
 
+/* Pages of a fault whose memory was moved away, and by which row's calls. */
+static uint64_t count_moved(struct given_back *given_back, uint32_t pid, uint64_t page,
+			    uint64_t pages, size_t *row)
+{
+	struct page_marks *marks = page_chunks_find(&given_back->touched, 0, pid, page);
+	uint64_t left = page_chunks_within(&given_back->touched, page, pages), run, moved = 0;
+	uint16_t mark;
+
+	for (; left && marks && marks->nr; left -= run, page += run) {
+		run = page_marks_run(marks, page % CHUNK_PAGES, left, &mark);
+		if (mark < MOVED)
+			continue;
+		moved += run;
+		*row = mark - MOVED;
+	}
+	return moved;
+}
+
+/* NULL: the call has no row. */
+static struct shaping_call *add_again(struct shaping_calls *calls, size_t number, uint64_t pages)
+{
+	if (number == SHAPING_NO_ROW)
+		return NULL;
+	calls->rows[number].again_pages += pages;
+	return &calls->rows[number];
+}
+
 int given_back_add_fault(struct given_back *given_back, const struct explained *fault,
 			 struct shaping_calls *calls)
 {
@@ -298,19 +377,19 @@ int given_back_add_fault(struct given_back *given_back, const struct explained *
 	uint64_t left = pages, paid;
 	size_t number;
 
-	if (fault->class != FAULT_ANON || !fault->solved)
+	if (fault->class != FAULT_ANON || !fault->solved || fault->flags & PFSTAT_FLAG_REMOTE)
 		return 0;
-	for (; giver && giver->nr_debts && left; left -= paid) {
+	paid = count_moved(given_back, fault->pid, page, pages, &number);
+	if (paid)
+		first = add_again(calls, number, paid);
+	for (left -= paid; giver && giver->nr_debts && left; left -= paid) {
 		paid = giver_pay(giver, left, &number);
-		if (number == SHAPING_NO_ROW)
-			continue;
-		row = &calls->rows[number];
-		row->again_pages += paid;
-		if (first)
-			continue;
-		first = row;
-		row->again_faults++;
-		row->again_ns += fault->end_ns - fault->start_ns;
+		row = add_again(calls, number, paid);
+		first = first ?: row;
+	}
+	if (first) {
+		first->again_faults++;
+		first->again_ns += fault->end_ns - fault->start_ns;
 	}
 	return mark_range(given_back, fault->pid, page, pages);
 }

@@ -99,6 +99,7 @@ int file_advice_visit(struct spaces *spaces, const struct pfstat_advice *advice,
  *
  * The process touched some pages before the recording, or a fork shared them: these are unknown, and
  * never part of a debt. MADV_FREE is not a debt, because the kernel may leave the pages.
+ * mremap(MREMAP_DONTUNMAP) moves pages away: only a fault at their old address pays for them.
  *
  * Pure, in bounded memory.
  */

@@ -73,8 +73,7 @@ static uint32_t device_load_at(const struct device_load *load, uint32_t dev, uin
 static void longest_place_set(struct longest_place *place, const struct grouping *grouping,
 			      const struct explained *fault)
 {
-	const struct space_map *map =
-		address_spaces_find(grouping->spaces, fault->pid, fault->address);
+	const struct space_map *map = grouping_map(grouping, fault);
 
 	*place = (struct longest_place){
 		.code = grouping_code_key(grouping, fault),

@@ -173,19 +173,47 @@ static int reading_add_fault(void *context, const struct explained *fault)
 	return after_stream(reading, fault_stream_fault(&reading->stream, fault));
 }
 
+/* Rows are printed while the items are read, but the names of code are behind the items. */
+static int take_code_names_ahead(struct reading *reading)
+{
+	const char *path = reading->options.recording;
+	json_t *symbols;
+	int err;
+
+	if (!report_format_has_code(reading->options.report.format))
+		return 0;
+	if (!strcmp(path, "-")) {
+		message(STATUS_OK, "standard input has the names of code at its end, so function, "
+				   "source_file and line are empty; name a file instead");
+		return 0;
+	}
+	err = recording_symbols_ahead(path, &symbols);
+	if (err)
+		return err;
+	err = code_names_take(reading->analysis, symbols);
+	json_decref(symbols);
+	return err;
+}
+
 static int open_analysis(struct reading *reading)
 {
 	const struct report_options *options = &reading->options.report;
+	unsigned int groups = REPORT_PLACES;
 	int err;
 
-	reading->analysis =
-		analysis_new(reading->report.bpf.known, recording_page_bytes(reading->reader),
-			     REPORT_PLACES | (options->grouped ? 1U << options->by : 0));
+	if (options->grouped)
+		groups |= 1U << options->by;
+	if (reading->options.figures.html)
+		groups |= 1U << GROUP_BY_STACK;
+	reading->analysis = analysis_new(reading->report.bpf.known,
+					 recording_page_bytes(reading->reader), groups);
 	err = reading->analysis ? 0 : -ENOMEM;
 	if (!err)
 		analysis_expect_spans(reading->analysis, recording_has_spans(reading->reader));
 	if (!err)
 		analysis_keep_slowest(reading->analysis, reading->options.slowest);
+	if (!err)
+		err = take_code_names_ahead(reading);
 	if (!err && has_figures(reading))
 		err = figures_open(&reading->figures, reading->analysis);
 	if (!err && report_format_has_faults(options->format))
@@ -396,15 +424,22 @@ static int reading_write_json(struct reading *reading)
 static int reading_print_page(FILE *out, void *context, char *const *svgs)
 {
 	const struct reading *reading = context;
-	const struct html_page page = {
+	struct html_page page = {
 		.report = &reading->report,
 		.recording = reading->options.recording,
 		.drawings = reading->figures.drawings,
 		.svgs = svgs,
 		.nr = FIGURES_NR,
 	};
+	struct group *stacks;
+	int err = analysis_groups(reading->analysis, GROUP_BY_STACK, &stacks, &page.nr_stacks);
 
-	return html_print_report(out, &page);
+	if (err)
+		return err;
+	page.stacks = stacks;
+	err = html_print_report(out, &page);
+	free(stacks);
+	return err;
 }
 
 static int reading_write_figures(struct reading *reading)

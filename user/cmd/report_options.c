@@ -28,7 +28,7 @@ enum key {
 
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Output:", 4 },
-	{ "by", KEY_BY, "class|file|vma|thread|comm|code|stack", 0,
+	{ "by", KEY_BY, "class|file|vma|thread|comm|code|function|line|stack", 0,
 	  "add a fault table by file, mapping, thread, …", 4 },
 	{ "top", KEY_TOP, "N", 0,
 	  "number of rows in this table and the system calls, costliest first; 0: all (default "
@@ -51,8 +51,8 @@ static const struct argp_option argp_options[] = {
 
 static void set_by(const struct argp_state *state, struct report_options *options, const char *text)
 {
-	static const char *const words[] = { "file",  "vma",  "thread", "code",
-					     "stack", "comm", "class",	NULL };
+	static const char *const words[] = { "file", "vma",	 "thread", "code",  "stack",
+					     "comm", "function", "line",   "class", NULL };
 	const unsigned int by = argument_word(state, "by", text, words);
 
 	options->grouped = by < NR_GROUP_BY;

@@ -28,6 +28,7 @@ struct fault_source_options {
 	uint64_t ring_size; /* bytes, 0 for the source's default */
 	bool fault_around;
 	int only_fd; /* only this file's mappings, or -1 for any */
+	bool stacks; /* the user stack for each fault, if the source itself can record it */
 };
 
 /* COUNT_NA: not known. */
@@ -102,6 +103,8 @@ struct fault_source_stream_ops {
 	void (*see_code)(struct fault_source *source);
 	/* Known after the first target: faults of the kernel in system calls are not seen. */
 	bool (*user_only)(const struct fault_source *source);
+	/* Known after the first target: 1 << enum bpf_hook for what the source sees. */
+	uint32_t (*hooks)(const struct fault_source *source);
 	/* The source's counts so far. After stop, the kernel's counts too. */
 	int (*fill)(const struct fault_source *source, struct run_counters *counters);
 	/* A thread in this process, which is recorded from begin to end. */

@@ -13,6 +13,7 @@
 #include "collect/code_files.h"
 #include "collect/fault_cost.h"
 #include "collect/fault_source_perf.h"
+#include "collect/kernel_symbols.h"
 #include "collect/perf_sampler.h"
 #include "collect/perf_stream.h"
 #include "model/counters.h"
@@ -22,21 +23,30 @@
 #include "system/processes.h"
 #include "util/array.h"
 #include "util/page_size.h"
+#include "util/time_ns.h"
 #include "util/why.h"
 
 /* Space for the calibration samples. */
 #define CALIBRATION_BYTES (64U << 10)
+/* A sample with a stack is as much longer, at most. */
+#define STACKS_FACTOR 8
 
+/* A thread that exists when its watch begins. */
 struct perf_name {
 	uint32_t pid, tid;
-	char name[THREAD_NAME_SIZE];
+	uint64_t ns;		     /* when the name was read */
+	char name[THREAD_NAME_SIZE]; /* "": not needed */
 };
 
 struct perf_source {
 	struct fault_source source;
 	struct perf_sampler *sampler;
 	struct perf_stream *stream;
+	struct perf_advice advice;
 	struct code_files *files;
+	struct kallsyms kallsyms; /* for the stacks of sleeps */
+	struct kernel_symbols symbols;
+	struct why waits_missing;  /* the user may not see the kernel's stacks */
 	struct proc_maps existing; /* passed with the next drain, after the names */
 	struct perf_name *names;
 	size_t nr_names, names_room;
@@ -46,6 +56,8 @@ struct perf_source {
 	uint64_t cost_ps; /* per fault */
 	bool stopped;
 	uint64_t read[PERF_NR_SAMPLES]; /* the kernel's counts at the end */
+	uint64_t read_traced;
+	bool traces; /* reclaim is known */
 	int read_err;
 };
 
@@ -84,12 +96,13 @@ static int perf_source_explain(int err, pid_t pid, struct why *why)
  * Measures the picoseconds perf adds to a fault, in this thread and in buffers that no thread
  * reads. Also shows whether the buffers may be locked. 0 or a negative errno.
  */
-static int perf_source_calibrate(struct perf_source *perf)
+static int perf_source_calibrate(struct perf_source *perf, bool stacks)
 {
 	struct fault_stage stage;
 	struct perf_sampler *sampler;
 	uint64_t before_ps;
-	int err = perf_sampler_open(&sampler, CALIBRATION_BYTES);
+	int err = perf_sampler_open(&sampler, CALIBRATION_BYTES * (stacks ? STACKS_FACTOR : 1),
+				    stacks ? 1U << PERF_FAULT_START : 0);
 
 	perf->cost_ps = COUNT_NA;
 	if (err)
@@ -105,47 +118,99 @@ static int perf_source_calibrate(struct perf_source *perf)
 	return err;
 }
 
-static int perf_source_check(const struct fault_source_options *options, struct why *why)
+static int perf_source_check(const struct fault_source_options *options, struct perf_trial *trial,
+			     struct why *why)
 {
-	struct perf_trial trial;
-
 	if (!options->fault_around)
 		return why_fail(why, -EOPNOTSUPP,
 				"perf cannot disable fault-around; load the pfstat module");
-	perf_access_try(&trial);
-	if (trial.access != PERF_ACCESS_NONE)
+	perf_access_try(trial);
+	if (trial->access != PERF_ACCESS_NONE)
 		return 0;
-	perf_access_explain(&trial, why);
-	return trial.err;
+	perf_access_explain(trial, why);
+	return trial->err;
+}
+
+/* A stack is of use only with the functions' names. Returns the further events to record. */
+#define PERF_FUNCTION_SPELLING(name, spelling) spelling,
+
+static uint32_t perf_source_read_symbols(struct perf_source *perf, const struct perf_trial *trial)
+{
+	static const char *const names[] = { PERF_FUNCTIONS(PERF_FUNCTION_SPELLING) };
+	struct perf_function functions[PERF_NR_FUNCTIONS] = { 0 };
+	int err, i;
+
+	if (trial->access != PERF_ACCESS_ALL) {
+		perf_access_reason(trial, &perf->waits_missing);
+		return 0;
+	}
+	err = kallsyms_read(&perf->kallsyms, "/proc/kallsyms");
+	if (err == -EACCES) {
+		why_set(&perf->waits_missing, "kernel.kptr_restrict hides the kernel's functions");
+		return 0;
+	}
+	if (err) {
+		why_set(&perf->waits_missing, "cannot read /proc/kallsyms: %s", strerror(-err));
+		return 0;
+	}
+	for (i = 0; i < PERF_NR_FUNCTIONS; i++)
+		kallsyms_range(&perf->kallsyms, names[i], &functions[i].from, &functions[i].to);
+	perf_stream_set_functions(perf->stream, functions);
+	perf->symbols.lookup = kallsyms_lookup;
+	perf->symbols.context = &perf->kallsyms;
+	return 1U << PERF_SWITCH;
+}
+
+static int perf_source_open_parts(struct perf_source *perf,
+				  const struct fault_source_options *options,
+				  const struct perf_trial *trial)
+{
+	perf->source.ops = &fault_source_perf;
+	pthread_mutex_init(&perf->lock, NULL);
+	perf->stream = perf_stream_new(page_size(), sysconf(_SC_NPROCESSORS_CONF));
+	perf->files = code_files_new();
+	if (!perf->stream || !perf->files)
+		return -ENOMEM;
+	return perf_sampler_open(&perf->sampler, options->ring_size,
+				 perf_source_read_symbols(perf, trial) |
+					 (options->stacks ? 1U << PERF_FAULT_START : 0));
+}
+
+/* Without the right to it, reclaim is not known. */
+static void perf_source_trace(struct perf_source *perf, const struct perf_trial *trial)
+{
+	const struct tracepoint *points = NULL;
+	int err;
+
+	if (trial->access == PERF_ACCESS_ALL)
+		points = perf_sampler_trace(perf->sampler, &err);
+	perf->traces = points;
+	if (points)
+		perf_stream_set_traced(perf->stream, points);
 }
 
 static int perf_source_open(struct fault_source **opened,
 			    const struct fault_source_options *options, struct why *why)
 {
 	struct perf_source *perf;
-	int err = perf_source_check(options, why);
+	struct perf_trial trial;
+	int err = perf_source_check(options, &trial, why);
 
 	if (err)
 		return err;
 	err = -ENOMEM;
 	perf = calloc(1, sizeof(*perf));
-	if (perf) {
-		perf->source.ops = &fault_source_perf;
-		pthread_mutex_init(&perf->lock, NULL);
-		perf->stream = perf_stream_new(page_size(), sysconf(_SC_NPROCESSORS_CONF));
-		perf->files = code_files_new();
-		err = perf->stream && perf->files ?
-			      perf_sampler_open(&perf->sampler, options->ring_size) :
-			      -ENOMEM;
-	}
+	if (perf)
+		err = perf_source_open_parts(perf, options, &trial);
 	if (!err)
-		err = perf_source_calibrate(perf);
+		err = perf_source_calibrate(perf, options->stacks);
 	if (err) {
 		perf_source_explain(err, getpid(), why);
 		if (perf)
 			perf->source.ops->close(&perf->source);
 		return err;
 	}
+	perf_source_trace(perf, &trial);
 	*opened = &perf->source;
 	return 0;
 }
@@ -157,7 +222,10 @@ static void perf_source_close(struct fault_source *source)
 	if (perf->sampler)
 		perf_sampler_close(perf->sampler);
 	perf_stream_free(perf->stream);
+	perf_advice_exit(&perf->advice);
 	code_files_free(perf->files);
+	kernel_symbols_exit(&perf->symbols);
+	kallsyms_exit(&perf->kallsyms);
 	proc_maps_exit(&perf->existing);
 	free(perf->names);
 	pthread_mutex_destroy(&perf->lock);
@@ -168,7 +236,8 @@ static void perf_source_close(struct fault_source *source)
 static int perf_source_add_maps(struct perf_source *perf, pid_t pid)
 {
 	struct proc_maps found = { 0 };
-	int err = pid == getpid() ? proc_maps_read_self(&found) : proc_maps_read(&found, pid);
+	int err = pid == getpid() ? proc_maps_read_advice(&found, pid) :
+				    proc_maps_read(&found, pid);
 
 	if (!err) {
 		pthread_mutex_lock(&perf->lock);
@@ -188,7 +257,7 @@ static int perf_source_add_name(void *context, pid_t tid, const char name[THREAD
 {
 	const struct perf_naming *naming = context;
 	struct perf_source *perf = naming->perf;
-	struct perf_name added = { .pid = naming->pid, .tid = tid };
+	struct perf_name added = { .pid = naming->pid, .tid = tid, .ns = clock_monotonic_ns() };
 	int err;
 
 	memcpy(added.name, name, sizeof(added.name));
@@ -241,8 +310,10 @@ static int perf_source_hook_nothing(struct fault_source *source, struct why *why
 static int perf_source_hold_thread(struct fault_source *source, pid_t tid)
 {
 	struct perf_source *perf = perf_source_of(source);
+	struct perf_naming naming = { perf, getpid() };
+	int err = perf_source_add_name(&naming, tid, (char[THREAD_NAME_SIZE]){ "" });
 
-	return perf_sampler_hold_thread(perf->sampler, tid);
+	return err ?: perf_sampler_hold_thread(perf->sampler, tid);
 }
 
 static int perf_source_begin_thread(struct fault_source *source)
@@ -284,6 +355,8 @@ static int perf_source_stop(struct fault_source *source)
 
 	perf_sampler_stop(perf->sampler);
 	perf->read_err = perf_sampler_counts(perf->sampler, perf->read);
+	if (!perf->read_err)
+		perf->read_err = perf_sampler_traced(perf->sampler, &perf->read_traced);
 	perf->stopped = true;
 	return 0;
 }
@@ -296,12 +369,22 @@ static int perf_source_fd(const struct fault_source *source)
 static int perf_source_pass(void *context, const struct item *item)
 {
 	struct perf_source *perf = context;
+	struct item named = *item;
+	int err = perf_advice_pass(&perf->advice, item->ns, perf->sink, perf->context);
 
+	if (!err && item->type == ITEM_EVENT) {
+		named.event = kernel_symbols_apply(&perf->symbols, item->event);
+		/* A look after the end is not part of the recording. */
+		if (!perf->stopped)
+			err = perf_advice_add(&perf->advice, item->event);
+	}
+	if (err)
+		return err;
 	if (item->type == ITEM_MAP && item->map->bytes)
 		code_files_see(perf->files, item->map);
 	else if (item->type == ITEM_MAP)
 		code_files_see_process(perf->files, item->map->pid);
-	return perf->sink(perf->context, item);
+	return perf->sink(perf->context, &named);
 }
 
 static int perf_source_pass_existing(void *context, const struct item_map *map)
@@ -324,8 +407,10 @@ static int perf_source_drain_existing(struct perf_source *perf)
 	perf->existing = (struct proc_maps){ 0 };
 	for (i = 0; i < perf->nr_names && !err; i++) {
 		name = &perf->names[i];
-		err = perf_stream_name(perf->stream, name->pid, name->tid, name->name,
-				       perf_source_pass, perf);
+		err = perf_stream_know(perf->stream, name->pid, name->tid, name->ns);
+		if (!err && name->name[0])
+			err = perf_stream_name(perf->stream, name->pid, name->tid, name->name,
+					       perf_source_pass, perf);
 	}
 	perf->nr_names = 0;
 	pthread_mutex_unlock(&perf->lock);
@@ -357,6 +442,8 @@ static int perf_source_drain(struct fault_source *source, uint64_t until_ns, ite
 	err = perf_source_drain_existing(perf);
 	if (!err)
 		err = perf_sampler_drain(perf->sampler, until_ns, perf_source_add, perf);
+	if (!err)
+		err = perf_advice_pass(&perf->advice, until_ns, sink, context);
 	if (!err && until_ns == UINT64_MAX)
 		perf_stream_finish(perf->stream);
 	return err;
@@ -384,6 +471,34 @@ static bool perf_source_user_only(const struct fault_source *source)
 	return perf_sampler_is_user_only(perf_source_of(source)->sampler);
 }
 
+static uint32_t perf_source_hooks(const struct fault_source *source)
+{
+	const struct perf_source *perf = perf_source_of(source);
+	uint32_t hooks = PERF_HOOKS;
+
+	if (perf->traces)
+		hooks |= PERF_HOOKS_TRACED;
+	if (!perf_sampler_missing(perf->sampler, PERF_SWITCH))
+		hooks |= PERF_HOOKS_KERNEL;
+	return perf_stream_sees_throttle(perf->stream) ? hooks : hooks & ~(1U << HOOK_THROTTLE);
+}
+
+/* Why the reasons of sleeps are not known, as one clause. */
+static void perf_source_explain_waits(const struct perf_source *perf, char *text, size_t size)
+{
+	const int err = perf_sampler_missing(perf->sampler, PERF_SWITCH);
+
+	text[0] = '\0';
+	if (perf->waits_missing.text[0])
+		snprintf(text, size, "%.*s", (int)size - 1, perf->waits_missing.text);
+	else if (err == -EMFILE)
+		snprintf(text, size,
+			 "the limit of descriptors (ulimit -n) is too low for a fourth event for "
+			 "each thread and CPU");
+	else if (err && err != -ENODATA)
+		snprintf(text, size, "%s", strerror(-err));
+}
+
 /* Samples the kernel took but that did not arrive, once it took the last one. */
 static uint64_t perf_source_lost(const struct perf_source *perf)
 {
@@ -391,6 +506,8 @@ static uint64_t perf_source_lost(const struct perf_source *perf)
 	uint64_t lost = 0;
 	int i;
 
+	if (perf->stopped && !perf->read_err && perf->read_traced > counts->traced)
+		lost = perf->read_traced - counts->traced;
 	for (i = 0; i < PERF_NR_SAMPLES && perf->stopped && !perf->read_err; i++)
 		if (perf->read[i] > counts->samples[i])
 			lost += perf->read[i] - counts->samples[i];
@@ -416,7 +533,7 @@ static int perf_source_fill(const struct fault_source *source, struct run_counte
 	const struct perf_stream_counts *counts = perf_stream_counts(perf->stream);
 
 	counters->have_bpf = true;
-	counters->hooks = 1U << HOOK_FAULT | 1U << HOOK_PERF;
+	counters->hooks = perf_source_hooks(source);
 	memcpy(counters->faults, counts->faults, sizeof(counters->faults));
 	counters->counts[PFSTAT_COUNT_OFF_CPU] = counts->off_cpu;
 	counters->counts[PFSTAT_COUNT_EVENTS] = counts->items;
@@ -426,6 +543,8 @@ static int perf_source_fill(const struct fault_source *source, struct run_counte
 	counters->events_skipped = 0;
 	counters->bpf_other_ps = perf->cost_ps;
 	counters->perf_user_only = perf_sampler_is_user_only(perf->sampler);
+	perf_source_explain_waits(perf, counters->perf_waits_missing,
+				  sizeof(counters->perf_waits_missing));
 	counters->perf_failed = counts->failed;
 	counters->perf_unpaired = counts->unpaired;
 	counters->perf_forgotten = counts->forgotten;
@@ -450,6 +569,7 @@ static const struct fault_source_stream_ops perf_source_stream = {
 	.code_files = perf_source_code_files,
 	.see_code = perf_source_see_code,
 	.user_only = perf_source_user_only,
+	.hooks = perf_source_hooks,
 	.fill = perf_source_fill,
 	.hold_thread = perf_source_hold_thread,
 	.begin_thread = perf_source_begin_thread,

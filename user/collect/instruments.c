@@ -357,7 +357,7 @@ int instruments_check_events(const struct run_counters *counters, struct why *wh
 uint32_t instruments_hooks(const struct instruments *instruments)
 {
 	if (instruments->source->ops->stream)
-		return 1U << HOOK_FAULT | 1U << HOOK_PERF;
+		return instruments->source->ops->stream->hooks(instruments->source);
 	return instruments->events ? all_faults_hooks(&instruments->faults) : 0;
 }
 

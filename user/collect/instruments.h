@@ -37,6 +37,8 @@ struct instruments_options {
 	bool detach_later;
 	uint64_t ring_size; /* bytes, 0 for the module's default */
 	bool fault_around;
+	/* The module turns it off; for another source the programs load a library. */
+	bool exact;
 	int only_fd; /* only this file's mappings, or -1 for any */
 	item_sink sink;
 	void *sink_context;

@@ -22,8 +22,10 @@ static int instruments_open_source(struct instruments *instruments,
 	const struct instruments_options *options = &instruments->options;
 	const struct fault_source_options source_options = {
 		.ring_size = options->ring_size,
-		.fault_around = options->fault_around,
+		.fault_around = options->fault_around &&
+				!(options->exact && source == &fault_source_module),
 		.only_fd = options->only_fd,
+		.stacks = options->events.stacks,
 	};
 
 	return source->open(&instruments->source, &source_options, why);
@@ -168,7 +170,8 @@ static int instruments_open_best(struct instruments *instruments, struct why *wh
 	int err = -ENOENT;
 
 	why->text[0] = '\0';
-	if (loaded || needs_module)
+	/* The module's records have no stack. */
+	if (needs_module || (loaded && (options->bpf || !options->events.stacks)))
 		err = instruments_open_with(instruments, &fault_source_module, why);
 	if (!instruments_may_replace(err) || needs_module)
 		return err;
@@ -178,7 +181,7 @@ static int instruments_open_best(struct instruments *instruments, struct why *wh
 		if (err && !loaded)
 			*why = reason;
 	}
-	if (!instruments_may_replace(err) || !options->whole_faults || options->events.stacks)
+	if (!instruments_may_replace(err) || !options->whole_faults)
 		return err;
 	return instruments_open_perf(instruments, why);
 }

@@ -4,13 +4,12 @@
  * run has few different stacks, so nearly all are found in the table: while pfdrive works, a
  * program on the same CPU waits.
  */
-#include <bpf/bpf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/bpf_programs.h"
+#include "collect/kernel_symbols.h"
 #include "util/array.h"
 
 /* Names for more addresses, and for more stacks, are looked up each time. */
@@ -62,14 +61,8 @@ static bool kernel_symbols_left_out(const char *name)
 static bool kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,
 				struct pfstat_symbol_query *query)
 {
-	struct bpf_test_run_opts run = {
-		.sz = sizeof(run),
-		.ctx_in = query,
-		.ctx_size_in = sizeof(*query),
-	};
-
 	*query = (struct pfstat_symbol_query){ .address = address - 1 };
-	if (bpf_prog_test_run_opts(symbols->program, &run))
+	if (!symbols->lookup(symbols->context, query))
 		return false;
 	query->name[sizeof(query->name) - 1] = '\0';
 	/* "name [module]", "name.part.0", "name.constprop.0" */

@@ -143,6 +143,27 @@ static bool perf_memory_is_special(const struct perf_memory *memory, const struc
 	return !strncmp(address_spaces_path(memory->spaces, map->path), "[v", 2);
 }
 
+/*
+ * A fork copies no entries of a mapping that has no private pages, so the child faults on each page
+ * anew. The history of file pages is the process's own.
+ */
+static bool perf_memory_is_inherited(const struct space_map *map, const struct page_past *file)
+{
+	return map->inode && !file->before &&
+	       (map->flags & MAP_SHARED || !(map->prot & PROT_WRITE));
+}
+
+/* Adds the page as one that this process has not faulted before. */
+static int perf_memory_begin_page(struct perf_memory *memory, const struct pfstat_fault *fault,
+				  struct page_past *past)
+{
+	const uint64_t page = fault->address & -memory->page_bytes;
+	const uint32_t pid = fault->event.pid;
+
+	return page_history_remove(memory->history, pid, page, page + memory->page_bytes) ?:
+		       page_history_add(memory->history, pid, page, false, past);
+}
+
 /* Adds a fault's page to both histories, and the page's past to the fault. */
 static int perf_memory_add_page(struct perf_memory *memory, const struct space_map *map,
 				struct pfstat_fault *fault)
@@ -160,6 +181,8 @@ static int perf_memory_add_page(struct perf_memory *memory, const struct space_m
 			err = page_history_add(memory->file_pages, pid,
 					       number * FILE_PAGES + fault->pgoff, false, &file);
 	}
+	if (!err && past.before && perf_memory_is_inherited(map, &file))
+		err = perf_memory_begin_page(memory, fault, &past);
 	fault->perf |= (past.before ? PFSTAT_PERF_AGAIN : 0) |
 		       (past.often ? PFSTAT_PERF_OFTEN : 0) |
 		       (past.removed ? PFSTAT_PERF_REMAPPED : 0) |

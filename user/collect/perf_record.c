@@ -71,15 +71,31 @@ void perf_record_map(const struct record_mmap2 *mmap2, size_t id_bytes, uint64_t
 	map->path[path_bytes - 1] = '\0';
 }
 
+static uint64_t sample_ns(const struct perf_event_header *record)
+{
+	if (perf_record_has_id(record))
+		return ((const struct sample_by_id *)record)->ns;
+	return record->size == sizeof(struct sample_start) ?
+		       ((const struct sample_start *)record)->ns :
+		       ((const struct sample_end *)record)->ns;
+}
+
+static uint32_t sample_tid(const struct perf_event_header *record)
+{
+	if (perf_record_has_id(record))
+		return ((const struct sample_by_id *)record)->tid;
+	return record->size == sizeof(struct sample_start) ?
+		       ((const struct sample_start *)record)->tid :
+		       ((const struct sample_end *)record)->tid;
+}
+
 uint64_t perf_record_ns(const struct perf_event_header *record)
 {
 	const size_t last = record->size / 8 - 1;
 
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
-		return record->size == sizeof(struct sample_start) ?
-			       ((const struct sample_start *)record)->ns :
-			       ((const struct sample_end *)record)->ns;
+		return sample_ns(record);
 	case PERF_RECORD_LOST:
 		return record->size >= sizeof(struct record_lost) ?
 			       ((const struct record_lost *)record)->at.ns :
@@ -100,9 +116,7 @@ uint32_t perf_record_tid(const struct perf_event_header *record)
 	const struct record_id *last = (const void *)((const char *)record + record->size);
 
 	if (record->type == PERF_RECORD_SAMPLE)
-		return record->size == sizeof(struct sample_start) ?
-			       ((const struct sample_start *)record)->tid :
-			       ((const struct sample_end *)record)->tid;
+		return sample_tid(record);
 	return record->type == PERF_RECORD_LOST ? ((const struct record_lost *)record)->at.tid :
 						  last[-1].tid;
 }

@@ -6,6 +6,7 @@
 #define PFSTAT_USER_PERF_RECORD_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,13 +48,20 @@ void perf_buffer_take(struct perf_buffer *buffer, void *to, size_t size);
 /* Record layouts. The fields in a sample follow the perf_event_open(2) order. */
 
 /*
- * The fields in each sample. They differ, so a record's size shows its event: an identifier in each
- * would take 16 bytes more per fault.
+ * The fields in each sample of the three events of a fault. They differ, so a record's size shows
+ * its event: an identifier in each would take 16 bytes more per fault.
  */
 #define PERF_SAMPLE_OF_START \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR)
 #define PERF_SAMPLE_OF_MINOR (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 #define PERF_SAMPLE_OF_MAJOR (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+/*
+ * A sample of any further event is larger than these and begins with the event's id. What follows
+ * struct sample_by_id has at least 8 bytes.
+ */
+#define PERF_SAMPLE_BY_ID \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 
 struct sample_start {
 	struct perf_event_header header;
@@ -73,6 +81,43 @@ struct sample_major {
 	struct sample_end end;
 	uint32_t cpu, reserved;
 };
+
+struct sample_by_id {
+	struct perf_event_header header;
+	uint64_t id; /* the kernel's; in a drained record enum perf_sample */
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t ns;
+};
+
+/* PERF_SAMPLE_CALLCHAIN: innermost first, behind a PERF_CONTEXT_*. */
+struct sample_chain {
+	struct sample_by_id at;
+	uint64_t nr;
+	uint64_t ips[];
+};
+
+/* A start with the user's stack. */
+#define PERF_SAMPLE_OF_START_CHAIN (PERF_SAMPLE_BY_ID | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN)
+
+struct sample_start_chain {
+	struct sample_by_id at;
+	uint64_t address;
+	uint64_t nr;
+	uint64_t ips[];
+};
+
+/* PERF_SAMPLE_RAW: a tracepoint's data. */
+struct sample_raw {
+	struct sample_by_id at;
+	uint32_t bytes;
+	char data[];
+};
+
+static inline bool perf_record_has_id(const struct perf_event_header *record)
+{
+	return record->type == PERF_RECORD_SAMPLE && record->size > sizeof(struct sample_start);
+}
 
 /* sample_id_all: behind every other record for the first event. */
 struct record_id {
@@ -118,7 +163,8 @@ struct record_mmap2 {
 };
 
 _Static_assert(sizeof(struct sample_start) == 40 && sizeof(struct sample_end) == 24 &&
-		       sizeof(struct sample_major) == 32,
+		       sizeof(struct sample_major) == 32 &&
+		       sizeof(struct sample_by_id) == sizeof(struct sample_start),
 	       "each event has samples of another size");
 
 /*

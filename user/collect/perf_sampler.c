@@ -63,6 +63,7 @@ struct perf_sampler {
 	struct perf_cpu *cpus;
 	int *outputs; /* by CPU: the buffer's descriptor */
 	struct sample_events events;
+	struct trace_events traces;
 	/* For the watch being started. */
 	pid_t pid;
 	thread_name_visitor visit;
@@ -84,7 +85,7 @@ struct perf_sampler {
 	struct time_heap heap;
 };
 
-int perf_sampler_open(struct perf_sampler **opened, uint64_t ring_bytes)
+int perf_sampler_open(struct perf_sampler **opened, uint64_t ring_bytes, uint32_t wanted)
 {
 	const struct itimerspec timer = {
 		{ .tv_nsec = COPY_EVERY_MS * MILLISECOND },
@@ -102,8 +103,7 @@ int perf_sampler_open(struct perf_sampler **opened, uint64_t ring_bytes)
 	sampler->nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 	sampler->cpus = calloc(sampler->nr_cpus, sizeof(*sampler->cpus));
 	sampler->outputs = calloc(sampler->nr_cpus, sizeof(*sampler->outputs));
-	sampler->events.outputs = sampler->outputs;
-	sampler->events.nr_cpus = sampler->nr_cpus;
+	sample_events_init(&sampler->events, sampler->outputs, sampler->nr_cpus, wanted);
 	sampler->epoll = epoll_create1(EPOLL_CLOEXEC);
 	sampler->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	sampler->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -145,6 +145,7 @@ void perf_sampler_close(struct perf_sampler *sampler)
 
 	perf_sampler_stop(sampler);
 	sampler_close_buffers(sampler);
+	trace_events_exit(&sampler->traces);
 	sample_events_exit(&sampler->events);
 	for (cpu = 0; sampler->cpus && cpu < sampler->nr_cpus; cpu++) {
 		free(sampler->cpus[cpu].copied.bytes);
@@ -225,6 +226,14 @@ static int sampler_open_buffers(struct perf_sampler *sampler)
 	return 0;
 }
 
+const struct tracepoint *perf_sampler_trace(struct perf_sampler *sampler, int *err)
+{
+	*err = sampler_open_buffers(sampler);
+	if (!*err)
+		*err = trace_events_open(&sampler->traces, &sampler->events);
+	return *err ? NULL : sampler->traces.points;
+}
+
 /* Nothing, if the thread has exited. */
 static int sampler_pass_name(struct perf_sampler *sampler, pid_t tid)
 {
@@ -263,6 +272,8 @@ int perf_sampler_watch(struct perf_sampler *sampler, pid_t pid, thread_name_visi
 	static const struct tids_action action = { sampler_begin, sampler_undo };
 	int err = sampler_open_buffers(sampler);
 
+	if (!err)
+		err = trace_events_control(&sampler->traces, PERF_EVENT_IOC_ENABLE);
 	if (err)
 		return err;
 	sampler->pid = pid;
@@ -300,12 +311,16 @@ int perf_sampler_hold_thread(struct perf_sampler *sampler, pid_t tid)
 
 int perf_sampler_begin_thread(struct perf_sampler *sampler)
 {
-	return sample_events_control(&sampler->events, sampler->held, PERF_EVENT_IOC_ENABLE);
+	int err = trace_events_control(&sampler->traces, PERF_EVENT_IOC_ENABLE);
+
+	return err ?: sample_events_control(&sampler->events, sampler->held, PERF_EVENT_IOC_ENABLE);
 }
 
 int perf_sampler_end_thread(struct perf_sampler *sampler)
 {
-	return sample_events_control(&sampler->events, sampler->held, PERF_EVENT_IOC_DISABLE);
+	int err = sample_events_control(&sampler->events, sampler->held, PERF_EVENT_IOC_DISABLE);
+
+	return err ?: trace_events_control(&sampler->traces, PERF_EVENT_IOC_DISABLE);
 }
 
 static int copy_make_room(struct perf_copy *copy, size_t more)
@@ -431,6 +446,7 @@ void perf_sampler_stop(struct perf_sampler *sampler)
 	static const struct itimerspec at_once = { .it_value = { .tv_nsec = 1 } };
 
 	sample_events_control(&sampler->events, 0, PERF_EVENT_IOC_DISABLE);
+	trace_events_control(&sampler->traces, PERF_EVENT_IOC_DISABLE);
 	if (!sampler->running)
 		return;
 	__atomic_store_n(&sampler->stopping, 1, __ATOMIC_RELAXED);
@@ -486,12 +502,11 @@ static uint64_t sampler_take_copied(struct perf_sampler *sampler)
 	return copied_ns;
 }
 
-static const struct perf_event_header *sampler_next(const struct perf_cpu *cpu)
+static struct perf_event_header *sampler_next(const struct perf_cpu *cpu)
 {
 	const struct perf_copy *drained = &cpu->drained;
 
-	return drained->next < drained->used ? (const void *)(drained->bytes + drained->next) :
-					       NULL;
+	return drained->next < drained->used ? (void *)(drained->bytes + drained->next) : NULL;
 }
 
 static int sampler_look(struct perf_sampler *sampler, uint64_t *copied_ns)
@@ -519,7 +534,7 @@ static int sampler_look(struct perf_sampler *sampler, uint64_t *copied_ns)
 int perf_sampler_drain(struct perf_sampler *sampler, uint64_t until_ns, perf_record_sink sink,
 		       void *context)
 {
-	const struct perf_event_header *record;
+	struct perf_event_header *record;
 	uint64_t copied_ns, end_ns;
 	struct perf_cpu *cpu;
 	int err = sampler_look(sampler, &copied_ns);
@@ -533,6 +548,8 @@ int perf_sampler_drain(struct perf_sampler *sampler, uint64_t until_ns, perf_rec
 		if (perf_record_ns(record) > end_ns)
 			break;
 		cpu->drained.next += record->size;
+		if (perf_record_has_id(record))
+			sample_events_identify(&sampler->events, (struct sample_by_id *)record);
 		err = sink(context, cpu - sampler->cpus, record);
 		record = sampler_next(cpu);
 		if (record)
@@ -546,4 +563,18 @@ int perf_sampler_drain(struct perf_sampler *sampler, uint64_t until_ns, perf_rec
 int perf_sampler_counts(const struct perf_sampler *sampler, uint64_t counts[PERF_NR_SAMPLES])
 {
 	return sample_events_read(&sampler->events, counts);
+}
+
+int perf_sampler_traced(const struct perf_sampler *sampler, uint64_t *count)
+{
+	return trace_events_read(&sampler->traces, count);
+}
+
+int perf_sampler_missing(const struct perf_sampler *sampler, enum perf_sample which)
+{
+	const struct sample_events *events = &sampler->events;
+
+	if (events->refused[which])
+		return events->refused[which];
+	return events->fds[which].count ? 0 : -ENODATA;
 }

@@ -13,6 +13,8 @@
 
 /* setup_arg_pages() extends the stack below the arguments, unless its limit is lower. */
 #define STACK_EXPAND (128U << 10)
+/* schedule_timeout_killable() and what it calls are above mem_cgroup_handle_over_high(). */
+#define SLEEP_FRAMES 6
 
 struct perf_thread {
 	uint32_t tid, pid;
@@ -24,8 +26,16 @@ struct perf_thread {
 	uint64_t start_ns, address, ip;
 	uint64_t losses;  /* the stream's, when the thread or the fault started */
 	uint64_t seen_ns; /* the fork or the last sample: a fault before it may be at the edge */
-	uint64_t exec_losses; /* the stream's, at the exec */
-	uint64_t off_ns;      /* 0: on a CPU, or not known */
+	uint64_t exec_losses;	   /* the stream's, at the exec */
+	uint64_t off_ns;	   /* 0: on a CPU, or not known */
+	bool in_iowait, throttled; /* when it left the CPU, as its stack showed */
+	uint64_t known_ns;	   /* tracepoints count from here on */
+	uint64_t reclaim_ns;	   /* the begin, 0: not in reclaim, or not known */
+	enum pfstat_reclaim_kind reclaim;
+	uint64_t reclaim_losses; /* the stream's, at the begin */
+	/* The kernel stack when it left the CPU, until the switch itself is read. */
+	uint32_t frames;
+	__u64 ips[PFSTAT_WAIT_FRAMES];
 };
 
 struct perf_stream {
@@ -34,7 +44,9 @@ struct perf_stream {
 	struct perf_memory memory;
 	uint64_t losses;		/* loss records, and signs of other losses */
 	uint64_t undone_ns, settled_ns; /* see perf_stream_settle() */
-	uint32_t *last_tids;		/* from the last record on each CPU */
+	struct perf_function functions[PERF_NR_FUNCTIONS];
+	struct tracepoint traced[PERF_NR_TRACED];
+	uint32_t *last_tids; /* from the last record on each CPU */
 	unsigned int nr_cpus;
 	struct perf_stream_counts counts;
 	item_sink sink; /* for the record being added */
@@ -154,6 +166,7 @@ static int perf_stream_fail(struct perf_stream *stream, struct perf_thread *thre
 	return perf_stream_end_fault(stream, thread, ns, PFSTAT_OUTCOME_ERROR);
 }
 
+/* @sample: without the stack, which may follow it */
 static int perf_stream_add_start(struct perf_stream *stream, const struct sample_start *sample)
 {
 	struct perf_thread *thread = perf_stream_thread(stream, sample->pid, sample->tid);
@@ -173,6 +186,48 @@ static int perf_stream_add_start(struct perf_stream *stream, const struct sample
 	thread->in_fault = true;
 	thread->seen_ns = sample->ns;
 	return err;
+}
+
+/*
+ * Copies the addresses of a call chain without its marks. Address 0 ends it: the outermost function
+ * has no caller, but the kernel follows what looks like frames. Returns their number, at most @max.
+ */
+static uint32_t perf_stream_copy_chain(__u64 *ips, uint32_t max, const uint64_t *chain, uint64_t nr,
+				       uint64_t room)
+{
+	uint32_t frames = 0;
+	uint64_t i;
+
+	for (i = 0; i < nr && i < room && chain[i] && frames < max; i++)
+		if (chain[i] < PERF_CONTEXT_MAX)
+			ips[frames++] = chain[i];
+	return frames;
+}
+
+static int perf_stream_add_start_chain(struct perf_stream *stream,
+				       const struct sample_start_chain *sample)
+{
+	const struct sample_start start = {
+		.header = sample->at.header,
+		.ip = sample->at.ip,
+		.pid = sample->at.pid,
+		.tid = sample->at.tid,
+		.ns = sample->at.ns,
+		.address = sample->address,
+	};
+	struct pfstat_stack stack = {
+		.event = {
+			.type = PFSTAT_EVENT_STACK, .size = sizeof(stack),
+			.pid = start.pid, .tid = start.tid, .ns = start.ns,
+		},
+		.address = start.address,
+	};
+	const size_t room = (start.header.size - sizeof(*sample)) / sizeof(*sample->ips);
+	int err = perf_stream_add_start(stream, &start);
+
+	stack.frames = perf_stream_copy_chain(stack.ips, PFSTAT_STACK_FRAMES, sample->ips,
+					      sample->nr, room);
+	return err ? err : perf_stream_pass_event(stream, &stack.event);
 }
 
 static void perf_stream_fill_comm(const struct perf_stream *stream, uint32_t tid, char comm[16])
@@ -251,9 +306,97 @@ static int perf_stream_add_end(struct perf_stream *stream, const struct sample_e
 								 PFSTAT_OUTCOME_MINOR);
 }
 
+static bool perf_stream_is_in(const struct perf_stream *stream, uint64_t ip,
+			      enum perf_function_name name)
+{
+	return ip >= stream->functions[name].from && ip < stream->functions[name].to;
+}
+
+/* The kernel samples the switch before it reports the switch. */
+static int perf_stream_add_chain(struct perf_stream *stream, const struct sample_chain *sample)
+{
+	struct perf_thread *thread = perf_stream_thread(stream, sample->at.pid, sample->at.tid);
+	const size_t room = (sample->at.header.size - sizeof(*sample)) / sizeof(*sample->ips);
+	uint32_t i;
+
+	if (!thread)
+		return -ENOMEM;
+	thread->frames = perf_stream_copy_chain(thread->ips, PFSTAT_WAIT_FRAMES, sample->ips,
+						sample->nr, room);
+	thread->in_iowait = false;
+	thread->throttled = false;
+	for (i = 0; i < thread->frames; i++)
+		thread->in_iowait |=
+			perf_stream_is_in(stream, thread->ips[i], PERF_IO_SCHEDULE) ||
+			perf_stream_is_in(stream, thread->ips[i], PERF_IO_SCHEDULE_TIMEOUT);
+	/* The function also reclaims. A sleep in that has more frames. */
+	for (i = 0; i < thread->frames && i < SLEEP_FRAMES; i++)
+		thread->throttled |=
+			perf_stream_is_in(stream, thread->ips[i], PERF_OVER_HIGH) ||
+			perf_stream_is_in(stream, thread->ips[i], PERF_OVER_HIGH_INNER);
+	return 0;
+}
+
+/* The kernel does not nest reclaims. After a loss, the end may be another reclaim's. */
+static int perf_stream_add_reclaim(struct perf_stream *stream, struct perf_thread *thread,
+				   const struct sample_raw *sample)
+{
+	const unsigned int which = sample->at.id - PERF_TRACED;
+	const enum pfstat_reclaim_kind kind = which / 2;
+	struct pfstat_reclaim reclaim = {
+		.event = {
+			.type = PFSTAT_EVENT_RECLAIM, .size = sizeof(reclaim), .flags = kind,
+			.pid = thread->pid, .tid = thread->tid, .ns = sample->at.ns,
+		},
+		.start_ns = thread->reclaim_ns,
+		.pages = tracepoint_value(&stream->traced[which], sample->data, sample->bytes),
+	};
+	const bool is_end = which % 2;
+
+	thread->reclaim_ns = is_end ? 0 : sample->at.ns;
+	if (!is_end) {
+		thread->reclaim = kind;
+		thread->reclaim_losses = stream->losses;
+	}
+	if (!is_end || !reclaim.start_ns || thread->reclaim != kind ||
+	    thread->reclaim_losses != stream->losses)
+		return 0;
+	return perf_stream_pass_event(stream, &reclaim.event);
+}
+
+static int perf_stream_add_traced(struct perf_stream *stream, const struct sample_raw *sample)
+{
+	struct perf_thread *thread = hash_find(&stream->threads, sample->at.tid);
+	const size_t data_at = offsetof(struct sample_raw, data);
+
+	if (sample->at.header.size < data_at || sample->bytes > sample->at.header.size - data_at)
+		return -EPROTO;
+	stream->counts.traced++;
+	if (!thread || thread->pid != sample->at.pid || sample->at.ns < thread->known_ns)
+		return 0;
+	return perf_stream_add_reclaim(stream, thread, sample);
+}
+
+static int perf_stream_add_by_id(struct perf_stream *stream, const struct sample_by_id *sample)
+{
+	switch (sample->id) {
+	case PERF_FAULT_START:
+		return perf_stream_add_start_chain(stream,
+						   (const struct sample_start_chain *)sample);
+	case PERF_SWITCH:
+		return perf_stream_add_chain(stream, (const struct sample_chain *)sample);
+	default:
+		return sample->id >= PERF_TRACED && sample->id < PERF_END_OF_TRACED ?
+			       perf_stream_add_traced(stream, (const struct sample_raw *)sample) :
+			       -EPROTO;
+	}
+}
+
 static int perf_stream_add_sample(struct perf_stream *stream,
 				  const struct perf_event_header *record)
 {
+	if (perf_record_has_id(record))
+		return perf_stream_add_by_id(stream, (const struct sample_by_id *)record);
 	switch (record->size) {
 	case sizeof(struct sample_start):
 		return perf_stream_add_start(stream, (const struct sample_start *)record);
@@ -268,6 +411,54 @@ static int perf_stream_add_sample(struct perf_stream *stream,
 	}
 }
 
+/* The stack of a thread that goes to sleep in a fault. */
+static int perf_stream_pass_wait(struct perf_stream *stream, struct perf_thread *thread)
+{
+	struct pfstat_wait wait = {
+		.event = {
+			.type = PFSTAT_EVENT_WAIT, .size = sizeof(wait),
+			.flags = PFSTAT_WAIT_OWN,
+			.pid = thread->pid, .tid = thread->tid, .ns = thread->off_ns,
+		},
+		.off_ns = thread->off_ns,
+		.frames = thread->frames,
+	};
+
+	memcpy(wait.ips, thread->ips, thread->frames * sizeof(*wait.ips));
+	return perf_stream_pass_event(stream, &wait.event);
+}
+
+static int perf_stream_add_switch_out(struct perf_stream *stream, struct perf_thread *thread,
+				      const struct record_switch *record)
+{
+	int err = 0;
+
+	thread->off_ns = record->at.ns;
+	thread->preempted = record->header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	if (thread->frames && thread->in_fault && !thread->preempted)
+		err = perf_stream_pass_wait(stream, thread);
+	thread->frames = 0;
+	return err;
+}
+
+/* A sleep above memory.high, which ends now. */
+static int perf_stream_pass_throttle(struct perf_stream *stream, const struct perf_thread *thread,
+				     uint64_t ns)
+{
+	const struct pfstat_reclaim reclaim = {
+		.event = {
+			.type = PFSTAT_EVENT_RECLAIM, .size = sizeof(reclaim),
+			.flags = PFSTAT_RECLAIM_THROTTLE,
+			.pid = thread->pid, .tid = thread->tid, .ns = ns,
+		},
+		.start_ns = thread->off_ns,
+	};
+
+	if (!thread->throttled || thread->preempted)
+		return 0;
+	return perf_stream_pass_event(stream, &reclaim.event);
+}
+
 static int perf_stream_add_switch(struct perf_stream *stream, const struct record_switch *record)
 {
 	struct perf_thread *thread = perf_stream_thread(stream, record->at.pid, record->at.tid);
@@ -277,14 +468,12 @@ static int perf_stream_add_switch(struct perf_stream *stream, const struct recor
 			.pid = record->at.pid, .tid = record->at.tid, .ns = record->at.ns,
 		},
 	};
+	int err;
 
 	if (!thread)
 		return -ENOMEM;
-	if (record->header.misc & PERF_RECORD_MISC_SWITCH_OUT) {
-		thread->off_ns = record->at.ns;
-		thread->preempted = record->header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-		return 0;
-	}
+	if (record->header.misc & PERF_RECORD_MISC_SWITCH_OUT)
+		return perf_stream_add_switch_out(stream, thread, record);
 	if (!thread->off_ns) {
 		/* The switch-out of a thread in a fault was lost, perhaps with the fault's end. */
 		if (thread->in_fault)
@@ -292,10 +481,17 @@ static int perf_stream_add_switch(struct perf_stream *stream, const struct recor
 		return 0;
 	}
 	interval.off_ns = thread->off_ns;
-	interval.event.flags = thread->preempted ? PFSTAT_OFF_CPU_PREEMPTED : PFSTAT_OFF_CPU_ASLEEP;
-	thread->off_ns = 0;
+	interval.event.flags = thread->preempted ? PFSTAT_OFF_CPU_PREEMPTED :
+			       thread->in_iowait ? PFSTAT_OFF_CPU_ASLEEP | PFSTAT_OFF_CPU_IOWAIT :
+						   PFSTAT_OFF_CPU_ASLEEP;
 	stream->counts.off_cpu++;
-	return perf_stream_pass_event(stream, &interval.event);
+	err = perf_stream_pass_event(stream, &interval.event);
+	if (!err)
+		err = perf_stream_pass_throttle(stream, thread, record->at.ns);
+	thread->off_ns = 0;
+	thread->in_iowait = false;
+	thread->throttled = false;
+	return err;
 }
 
 static int perf_stream_pass_task(struct perf_stream *stream, struct pfstat_task *task)
@@ -408,6 +604,19 @@ static int perf_stream_add_comm(struct perf_stream *stream, const struct record_
 	return err ? err : perf_stream_pass_task(stream, &task);
 }
 
+int perf_stream_know(struct perf_stream *stream, uint32_t pid, uint32_t tid, uint64_t from_ns)
+{
+	struct perf_thread *thread = hash_find(&stream->threads, tid);
+
+	if (thread)
+		return 0;
+	thread = perf_stream_thread(stream, pid, tid);
+	if (!thread)
+		return -ENOMEM;
+	thread->known_ns = from_ns;
+	return 0;
+}
+
 int perf_stream_name(struct perf_stream *stream, uint32_t pid, uint32_t tid, const char name[16],
 		     item_sink sink, void *context)
 {
@@ -476,10 +685,10 @@ static int perf_stream_add_loss(struct perf_stream *stream, unsigned int cpu,
 	stream->counts.lost += record->lost;
 	if (cpu >= stream->nr_cpus || stream->last_tids[cpu] != record->at.tid)
 		return 0;
-	thread = perf_stream_thread(stream, record->at.pid, record->at.tid);
-	if (!thread)
-		return -ENOMEM;
-	perf_stream_count_thread(stream, &stream->counts.lost_rows, thread, record->lost);
+	/* A tracepoint's sample may be another program's. */
+	thread = hash_find(&stream->threads, record->at.tid);
+	if (thread)
+		perf_stream_count_thread(stream, &stream->counts.lost_rows, thread, record->lost);
 	return 0;
 }
 
@@ -528,6 +737,23 @@ static int perf_thread_finish(void *context, void *value)
 		stream->counts.at_edges++;
 	thread->in_fault = false;
 	return 0;
+}
+
+void perf_stream_set_traced(struct perf_stream *stream,
+			    const struct tracepoint points[PERF_NR_TRACED])
+{
+	memcpy(stream->traced, points, sizeof(stream->traced));
+}
+
+void perf_stream_set_functions(struct perf_stream *stream,
+			       const struct perf_function functions[PERF_NR_FUNCTIONS])
+{
+	memcpy(stream->functions, functions, sizeof(stream->functions));
+}
+
+bool perf_stream_sees_throttle(const struct perf_stream *stream)
+{
+	return stream->functions[PERF_OVER_HIGH].to || stream->functions[PERF_OVER_HIGH_INNER].to;
 }
 
 void perf_stream_settle(struct perf_stream *stream, uint64_t undone_ns, uint64_t settled_ns)

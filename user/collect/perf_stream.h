@@ -8,7 +8,8 @@
  *	major-faults	the same, if the kernel counts the fault as major
  *
  * A start without an end is a failed fault, or a fault with a lost end. Context switch records
- * divide the time between, and mapping, fork and exec records give the fault a file and a kind.
+ * divide the time between, kernel stacks give the reason of a sleep in a fault, and mapping, fork
+ * and exec records give the fault a file and a kind.
  * Pure. The records arrive in time order.
  */
 #ifndef PFSTAT_USER_PERF_STREAM_H
@@ -24,13 +25,46 @@
 #include "collect/perf_record.h"
 #include "model/counters.h"
 #include "model/item.h"
+#include "system/perf.h"
 #include "util/hash.h"
 
-/* The three events. */
-enum perf_sample { PERF_FAULT_START, PERF_FAULT_MINOR, PERF_FAULT_MAJOR, PERF_NR_SAMPLES };
+/* The three events, and further ones, which are recorded if they are wanted and permitted. */
+enum perf_sample {
+	PERF_FAULT_START,
+	PERF_FAULT_MINOR,
+	PERF_FAULT_MAJOR,
+	PERF_NR_SAMPLES,
+	PERF_SWITCH = PERF_NR_SAMPLES, /* a thread leaves its CPU: its kernel stack */
+	PERF_NR_EVENTS,
+	/*
+	 * Tracepoints, which are recorded for all threads on each CPU: the begin and the end of each
+	 * enum pfstat_reclaim_kind before PFSTAT_RECLAIM_THROTTLE.
+	 */
+	PERF_TRACED = PERF_NR_EVENTS,
+	PERF_END_OF_TRACED = PERF_TRACED + 2 * PFSTAT_RECLAIM_THROTTLE
+};
+
+#define PERF_NR_TRACED (PERF_END_OF_TRACED - PERF_TRACED)
+
+/* Functions of the kernel: PERF_FUNCTION(name, spelling), sorted by what a sleep in them means. */
+#define PERF_FUNCTIONS(FUNCTION)                                            \
+	/* the thread waits for I/O (iowait) */                             \
+	FUNCTION(IO_SCHEDULE, "io_schedule")                                \
+	FUNCTION(IO_SCHEDULE_TIMEOUT, "io_schedule_timeout")                \
+	/* its cgroup is above memory.high; the second, since Linux 6.13 */ \
+	FUNCTION(OVER_HIGH, "mem_cgroup_handle_over_high")                  \
+	FUNCTION(OVER_HIGH_INNER, "__mem_cgroup_handle_over_high")
+
+#define PERF_FUNCTION_ENUM(name, spelling) PERF_##name,
+enum perf_function_name { PERF_FUNCTIONS(PERF_FUNCTION_ENUM) PERF_NR_FUNCTIONS };
+
+struct perf_function {
+	uint64_t from, to; /* [from, to) */
+};
 
 struct perf_stream_counts {
 	uint64_t samples[PERF_NR_SAMPLES]; /* read */
+	uint64_t traced;		   /* samples of tracepoints, also of other programs */
 	uint64_t lost;			   /* records, as the kernel reported them in the buffers */
 	uint64_t failed;		   /* starts without an end */
 	/* Samples that could not be joined to a fault, because others were lost between them. */
@@ -61,6 +95,11 @@ struct perf_stream *perf_stream_new(uint64_t page_bytes, unsigned int nr_cpus);
 void perf_stream_free(struct perf_stream *stream);
 
 /*
+ * A thread is watched from this time on. Others are known by their fork. Tracepoints count only for
+ * known threads. 0 or -ENOMEM.
+ */
+int perf_stream_know(struct perf_stream *stream, uint32_t pid, uint32_t tid, uint64_t from_ns);
+/*
  * A thread's name from before the watch, which is passed to the sink too: the threads it creates
  * inherit the name. 0, -ENOMEM, or the sink's error.
  */
@@ -75,6 +114,14 @@ int perf_stream_add_map(struct perf_stream *stream, const struct item_map *map, 
  */
 int perf_stream_add(struct perf_stream *stream, unsigned int cpu,
 		    const struct perf_event_header *record, item_sink sink, void *context);
+/* Before the first record, by enum perf_sample from PERF_TRACED on. Without it, none is expected. */
+void perf_stream_set_traced(struct perf_stream *stream,
+			    const struct tracepoint points[PERF_NR_TRACED]);
+/* Before the first record. Without it neither iowait nor throttling is known. */
+void perf_stream_set_functions(struct perf_stream *stream,
+			       const struct perf_function functions[PERF_NR_FUNCTIONS]);
+/* True if the kernel has a function in which threads above memory.high sleep. */
+bool perf_stream_sees_throttle(const struct perf_stream *stream);
 /*
  * When the last watch was complete, or UINT64_MAX while one starts: earlier faults may have only a
  * start or only an end. And when a try to watch was last undone, or 0. Before the records are

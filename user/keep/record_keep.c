@@ -76,6 +76,7 @@ static void kept_count(const struct kept_recording *kept, const struct recent_pa
 	counters->have_bpf = kept->report->bpf.known;
 	counters->hooks = kept->hooks;
 	counters->perf_user_only = kept->report->bpf.user_only;
+	strcpy(counters->perf_waits_missing, kept->report->bpf.waits_missing);
 	counters->counts[PFSTAT_COUNT_EVENTS_LOST] = part->lost_events;
 	strcpy(counters->bpf_missing, kept->report->bpf.missing);
 }
@@ -93,7 +94,7 @@ static int kept_finish(struct kept_sink *sink, const struct kept_recording *kept
 	if (err)
 		snprintf(cut, sizeof(cut), "cannot read the kept part: %s", strerror(-err));
 	else if (!analysis_finish(sink->analysis) &&
-		 code_names_find(sink->analysis, NULL, &symbols, &counters.names_left_out))
+		 code_names_find(sink->analysis, NULL, true, &symbols, &counters.names_left_out))
 		message(STATUS_OK, "cannot look up symbols; %s has addresses instead of names",
 			sink->path);
 	status = recording_output_end(&sink->output, symbols, &counters, cut[0] ? cut : NULL);

@@ -61,6 +61,13 @@ static const struct named_value map_flags[] = {
 	{ 0 },
 };
 
+static const struct named_value remap_flags[] = {
+	{ 1, "MREMAP_MAYMOVE" }, /* and for these three */
+	{ 2, "MREMAP_FIXED" },
+	{ 4, "MREMAP_DONTUNMAP" },
+	{ 0 },
+};
+
 static const struct named_value lock_flags[] = { NAMED(MLOCK_ONFAULT), { 0 } };
 
 static const struct named_value lock_all_flags[] = {
@@ -96,7 +103,7 @@ static const struct call_kind {
 	[PFSTAT_CALL_CLONE] = { "clone", 1, 0, 0, clone_flags, true },
 	[PFSTAT_CALL_CLONE3] = { "clone3", 0, 0, 0, NULL, false },
 	[PFSTAT_CALL_MUNMAP] = { "munmap", 0, 2, 0, NULL, false },
-	[PFSTAT_CALL_MREMAP] = { "mremap", 0, 3, 0, NULL, false },
+	[PFSTAT_CALL_MREMAP] = { "mremap", 4, 3, 0, remap_flags, true },
 	[PFSTAT_CALL_BRK] = { "brk", 0, 0, 0, NULL, false },
 };
 

@@ -219,6 +219,7 @@ void run_counters_init(struct run_counters *counters)
 	};
 	usage_init(&counters->usage);
 	cgroup_limits_init(&counters->cgroup);
+	counters->exact = EXACT_REACH_NONE;
 	nothing_of_bpf(counters);
 }
 

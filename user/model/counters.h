@@ -99,49 +99,54 @@ void cgroup_limits_between(const struct cgroup_levels *before, const struct cgro
 #define COUNT_NA UINT64_MAX
 
 /*
- * Optional eBPF hooks: HOOK(name, spelling). Each is a bit in counters.hooks. The last one is not
- * eBPF, see collect/fault_source_perf.h. collect/bpf_programs.c lists the programs for each hook.
+ * Optional hooks: HOOK(name, spelling, what they show). Each is a bit in counters.hooks. They are
+ * eBPF's but for the last one. collect/bpf_programs.c lists the programs for each hook.
  */
-#define HOOKS(HOOK)                                                                 \
-	/* sched_waking: the run-queue part */                                      \
-	HOOK(WAKEUP, "wakeup")                                                      \
-	/* the queue part */                                                        \
-	HOOK(BLOCK_INSERT, "block_insert")                                          \
-	/* issue and completion: the device part */                                 \
-	HOOK(BLOCK, "block")                                                        \
-	/* handle_mm_fault: the kernel's own count; also if the module counts */    \
-	HOOK(FAULT, "fault")                                                        \
-	/* do_swap_page: separates swap-ins from other faults */                    \
-	HOOK(SWAP, "swap")                                                          \
-	/* do_wp_page: separates copies on write */                                 \
-	HOOK(WP, "wp")                                                              \
-	/* mm_filemap_delete_from_page_cache: what became of pages read */          \
-	HOOK(PAGE_DELETE, "page_delete")                                            \
-	/* swap cache and reads: which process swapped out whose pages */           \
-	HOOK(SWAP_IO, "swap_io")                                                    \
-	/* direct reclaim, also in a cgroup, and compaction: the reclaim part */    \
-	HOOK(RECLAIM, "reclaim")                                                    \
-	/* sched_switch: the kernel stacks when sleeping in faults */               \
-	HOOK(WAIT_STACK, "wait_stack")                                              \
-	/* uprobe_munmap: the last state of file mappings */                        \
-	HOOK(UNMAP, "unmap")                                                        \
-	/* mem_cgroup_handle_over_high(): time asleep above memory.high */          \
-	HOOK(THROTTLE, "throttle")                                                  \
-	/* signal_generate: faults ending as SIGSEGV */                             \
-	HOOK(SIGNAL, "signal")                                                      \
-	/* the swap cache: which anonymous pages of the targets were swapped out */ \
-	HOOK(SWAP_OUT, "swap_out")                                                  \
-	/* perf's software events */                                                \
-	HOOK(PERF, "perf")
+#define HOOKS(HOOK)                                                                  \
+	/* sched_waking */                                                           \
+	HOOK(WAKEUP, "wakeup", "who ended a sleep, and the wait for a CPU after it") \
+	HOOK(BLOCK_INSERT, "block_insert", "the time of disk requests in the queue") \
+	/* issue and completion */                                                   \
+	HOOK(BLOCK, "block", "disk requests, and the time at the device")            \
+	/* handle_mm_fault: the kernel's own count; also if the module counts */     \
+	HOOK(FAULT, "fault", "each fault with its whole time")                       \
+	/* do_swap_page */                                                           \
+	HOOK(SWAP, "swap", "swap-ins")                                               \
+	/* do_wp_page */                                                             \
+	HOOK(WP, "wp", "copies on write")                                            \
+	/* mm_filemap_delete_from_page_cache */                                      \
+	HOOK(PAGE_DELETE, "page_delete", "what became of the pages that were read")  \
+	/* swap cache and reads */                                                   \
+	HOOK(SWAP_IO, "swap_io", "which process swapped out whose pages")            \
+	/* direct reclaim, also in a cgroup, and compaction */                       \
+	HOOK(RECLAIM, "reclaim", "reclaim and compaction by the program")            \
+	/* sched_switch: the kernel stacks */                                        \
+	HOOK(WAIT_STACK, "wait_stack", "what sleeps in faults waited for")           \
+	/* uprobe_munmap */                                                          \
+	HOOK(UNMAP, "unmap", "the read-ahead state of mappings")                     \
+	/* mem_cgroup_handle_over_high() */                                          \
+	HOOK(THROTTLE, "throttle", "sleeps above memory.high")                       \
+	/* signal_generate */                                                        \
+	HOOK(SIGNAL, "signal", "faults that end as SIGSEGV")                         \
+	/* the swap cache */                                                         \
+	HOOK(SWAP_OUT, "swap_out", "which pages of the program were swapped out")    \
+	/* perf is the source of faults */                                           \
+	HOOK(PERF, "perf", NULL)
 
-#define HOOK_ENUM(name, spelling) HOOK_##name,
+#define HOOK_ENUM(name, spelling, shows) HOOK_##name,
 enum bpf_hook { HOOKS(HOOK_ENUM) NR_HOOKS };
 
 /* All eBPF hooks. */
 #define BPF_HOOKS ((1U << HOOK_PERF) - 1)
 
-#define HOOK_SPELLING(name, spelling) spelling,
-#define HOOK_NAMES		      { HOOKS(HOOK_SPELLING) }
+/* What perf has of them: for any user, for one who may see the kernel, and for root with tracefs. */
+#define PERF_HOOKS	  (1U << HOOK_FAULT | 1U << HOOK_PERF)
+#define PERF_HOOKS_KERNEL (1U << HOOK_WAIT_STACK | 1U << HOOK_THROTTLE)
+#define PERF_HOOKS_TRACED (1U << HOOK_RECLAIM)
+
+#define HOOK_SPELLING(name, spelling, shows) spelling,
+#define HOOK_NAMES			     { HOOKS(HOOK_SPELLING) }
+#define HOOK_SHOWS(name, spelling, shows)    shows,
 
 struct syscall_row {
 	uint32_t number;
@@ -171,6 +176,24 @@ struct perf_lost_rows {
 	struct perf_lost_row rows[PERF_LOST_ROWS];
 	unsigned int nr;
 };
+
+/*
+ * record --exact without the module: the programs that turned fault-around off for themselves, with
+ * pfdrive's library. COUNT_NA: there was no library.
+ */
+struct exact_reach {
+	uint64_t programs;    /* program starts that loaded the library */
+	uint64_t checked;     /* of these, ended by exit(3), which looks for missed mappings */
+	uint64_t not_reached; /* file mappings found then, still with fault-around */
+	uint64_t not_reached_bytes;
+	uint64_t made_private;	 /* read-only shared mappings, mapped private instead */
+	uint64_t no_userfaultfd; /* processes in which userfaultfd(2) failed */
+	uint64_t closed;	 /* times that a program closed the descriptor */
+};
+
+#define EXACT_REACH_NONE                                                                   \
+	((struct exact_reach){ COUNT_NA, COUNT_NA, COUNT_NA, COUNT_NA, COUNT_NA, COUNT_NA, \
+			       COUNT_NA })
 
 struct run_counters {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, bounds of the watched part */
@@ -222,8 +245,11 @@ struct run_counters {
 	/* Of the watched cgroup, or of its parent that has a limit: the limit, and the most used. */
 	uint64_t memory_limit, memory_peak; /* bytes; COUNT_NA: not known, or no limit */
 	struct cgroup_limits cgroup;	    /* the whole cgroup's, during the run */
+	struct exact_reach exact;
 	/* Only with perf as the fault source. */
-	bool perf_user_only;	  /* kernel faults in system calls are not seen */
+	bool perf_user_only; /* kernel faults in system calls are not seen */
+	/* Why the kernel stacks of sleeps are not known, one clause. "": they are, or old recording */
+	char perf_waits_missing[160];
 	uint64_t perf_failed;	  /* faults mapping no page: a signal followed */
 	uint64_t perf_unpaired;	  /* samples not joined to faults, next to lost ones */
 	uint64_t perf_forgotten;  /* pages beyond the history: their next faults are not `again` */

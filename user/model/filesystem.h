@@ -11,10 +11,11 @@
 #include <stdint.h>
 
 struct filesystem {
-	uint32_t dev;	  /* the super block's: major << 20 | minor */
-	char type[32];	  /* with the subtype: "ext4", "nfs4", "fuse.sshfs" */
-	char source[256]; /* "/dev/sda1", "server:/export", "" if none */
-	bool compress;	  /* the mount options have compress or compress-force (btrfs) */
+	uint32_t dev;		 /* the super block's: major << 20 | minor */
+	char type[32];		 /* with the subtype: "ext4", "nfs4", "fuse.sshfs" */
+	char source[256];	 /* "/dev/sda1", "server:/export", "" if none */
+	int64_t readahead_bytes; /* -1 if not known */
+	bool compress;		 /* the mount options have compress or compress-force (btrfs) */
 };
 
 /* Where the pages of a file on this file system come from. */

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <pfstat/event.h>
+
 /* Advice values that change how the kernel reads ahead. The first three have the MADV_* number. */
 enum mapping_advice {
 	MAPPING_NORMAL,
@@ -23,5 +25,11 @@ struct mapping_state {
 	uint32_t ra_pages; /* the most one read-ahead reads, 0 if none */
 	uint32_t mmap_miss;
 };
+
+/* False: perf shows only the advice. */
+static inline bool mapping_state_has_readahead(const struct mapping_state *state)
+{
+	return state->known && state->ra_pages != PFSTAT_MAPPING_UNKNOWN;
+}
 
 #endif

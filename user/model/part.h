@@ -22,50 +22,53 @@ enum part_trait {
 	 */
 	PART_TAKES_REQUESTS = 0x10,
 	PART_TAKES_RECLAIM = 0x20,
+	PART_BY_PERF_STACK = 0x40, /* perf faults have it with HOOK_WAIT_STACK */
+	PART_BY_PERF_HOOK = 0x80,  /* perf faults have it with its hooks */
 };
 
 /*
  * PART(name, spelling, title, colour in figures, 1 << enum bpf_hook of each hook without which it
  * is not known, enum part_trait). Tables and formats list the parts in this order.
  */
-#define PARTS(PART)                                                                              \
-	/* on the CPU in file operation calls, before the first sleep or reclaim */              \
-	PART(CPU_BEFORE, "cpu_before", "CPU, before any wait", COLOUR_BLUE, 0,                   \
-	     PART_ON_CPU | PART_BY_PERF | PART_TAKES_RECLAIM)                                    \
-	/* asleep, while the awaited request was in the queue */                                 \
-	PART(QUEUE, "queue", "asleep, request in the queue", COLOUR_YELLOW,                      \
-	     1U << HOOK_BLOCK | 1U << HOOK_BLOCK_INSERT, PART_TAKES_RECLAIM)                     \
-	/* asleep, while this request was at the device */                                       \
-	PART(DEVICE, "device", "asleep, request at the device", COLOUR_BLACK, 1U << HOOK_BLOCK,  \
-	     PART_TAKES_RECLAIM)                                                                 \
-	/* asleep, from the end of these requests to the wake-up: decryption, verification */    \
-	PART(COMPLETION, "completion", "asleep, until woken after it", COLOUR_OLIVE,             \
-	     1U << HOOK_BLOCK | 1U << HOOK_WAKEUP, PART_TAKES_RECLAIM)                           \
-	/* asleep in I/O wait without a target's request: a read by others, writeback */         \
-	PART(FOREIGN, "foreign", "asleep, I/O of others", COLOUR_PURPLE, 0,                      \
-	     PART_HAS_STACK | PART_TAKES_REQUESTS | PART_TAKES_RECLAIM)                          \
-	/* asleep, not in I/O wait: uninterruptibly, or by the stack for a lock or a server */   \
-	PART(BLOCKED, "blocked", "asleep, lock or server", COLOUR_VERMILLION, 0,                 \
-	     PART_HAS_STACK | PART_TAKES_RECLAIM)                                                \
-	/* asleep until a handler of userfaultfd has brought the page, by its stack */           \
-	PART(HANDLER, "handler", "asleep, userfaultfd handler", COLOUR_ROSE,                     \
-	     1U << HOOK_WAIT_STACK, PART_HAS_STACK | PART_TAKES_RECLAIM)                         \
-	/* on the CPU or asleep, in direct reclaim or compaction */                              \
-	PART(RECLAIM, "reclaim", "freeing memory", COLOUR_GREEN, 1U << HOOK_RECLAIM,             \
-	     PART_HAS_STACK)                                                                     \
-	/* asleep for a reason that perf does not report, with the wait for a CPU after it */    \
-	PART(ASLEEP, "asleep", "asleep, reason not known", COLOUR_BLACK, 0, PART_BY_PERF)        \
-	/* woken, or preempted, and not yet running */                                           \
-	PART(RUNQUEUE, "runqueue", "ready, waiting for a CPU", COLOUR_ORANGE, 1U << HOOK_WAKEUP, \
-	     PART_BY_PERF)                                                                       \
-	/* on the CPU in calls, after the first sleep or reclaim */                              \
-	PART(CPU_AFTER, "cpu_after", "CPU, after a wait", COLOUR_SKY, 0,                         \
-	     PART_ON_CPU | PART_BY_PERF | PART_TAKES_RECLAIM)                                    \
-	/* on the CPU in the memory manager, outside calls: copy, charge, page tables */         \
-	PART(MM, "mm", "CPU, memory manager", COLOUR_WINE, 1U << HOOK_FAULT,                     \
-	     PART_ON_CPU | PART_OUTSIDE_CALLS | PART_TAKES_RECLAIM)                              \
-	/* unaccounted: any other sleep, a sleep only in the record, a lost event */             \
-	PART(RESIDUE, "residue", "not explained", COLOUR_GREY, 0,                                \
+#define PARTS(PART)                                                                                \
+	/* on the CPU in file operation calls, before the first sleep or reclaim */                \
+	PART(CPU_BEFORE, "cpu_before", "CPU, before any wait", COLOUR_BLUE, 0,                     \
+	     PART_ON_CPU | PART_BY_PERF | PART_TAKES_RECLAIM)                                      \
+	/* asleep, while the awaited request was in the queue */                                   \
+	PART(QUEUE, "queue", "asleep, request in the queue", COLOUR_YELLOW,                        \
+	     1U << HOOK_BLOCK | 1U << HOOK_BLOCK_INSERT, PART_TAKES_RECLAIM)                       \
+	/* asleep, while this request was at the device */                                         \
+	PART(DEVICE, "device", "asleep, request at the device", COLOUR_BLACK, 1U << HOOK_BLOCK,    \
+	     PART_TAKES_RECLAIM)                                                                   \
+	/* asleep, from the end of these requests to the wake-up: decryption, verification */      \
+	PART(COMPLETION, "completion", "asleep, until woken after it", COLOUR_OLIVE,               \
+	     1U << HOOK_BLOCK | 1U << HOOK_WAKEUP, PART_TAKES_RECLAIM)                             \
+	/* asleep in I/O wait without a target's request: a read by others, writeback */           \
+	PART(FOREIGN, "foreign", "asleep, I/O of others", COLOUR_PURPLE, 0,                        \
+	     PART_HAS_STACK | PART_TAKES_REQUESTS | PART_TAKES_RECLAIM)                            \
+	/* asleep, not in I/O wait: uninterruptibly, or by the stack for a lock or a server */     \
+	PART(BLOCKED, "blocked", "asleep, lock or server", COLOUR_VERMILLION, 0,                   \
+	     PART_HAS_STACK | PART_TAKES_RECLAIM | PART_BY_PERF_STACK)                             \
+	/* asleep until a handler of userfaultfd has brought the page, by its stack */             \
+	PART(HANDLER, "handler", "asleep, userfaultfd handler", COLOUR_ROSE,                       \
+	     1U << HOOK_WAIT_STACK, PART_HAS_STACK | PART_TAKES_RECLAIM | PART_BY_PERF_STACK)      \
+	/* on the CPU or asleep, in direct reclaim or compaction */                                \
+	PART(RECLAIM, "reclaim", "freeing memory", COLOUR_GREEN, 1U << HOOK_RECLAIM,               \
+	     PART_HAS_STACK | PART_BY_PERF_HOOK)                                                   \
+	/* perf: asleep in I/O wait, or for an unknown reason, with the wait for a CPU after it */ \
+	PART(ASLEEP, "asleep", "asleep, I/O or not known", COLOUR_BLACK, 0,                        \
+	     PART_BY_PERF | PART_HAS_STACK)                                                        \
+	/* woken, or preempted, and not yet running */                                             \
+	PART(RUNQUEUE, "runqueue", "ready, waiting for a CPU", COLOUR_ORANGE, 1U << HOOK_WAKEUP,   \
+	     PART_BY_PERF)                                                                         \
+	/* on the CPU in calls, after the first sleep or reclaim */                                \
+	PART(CPU_AFTER, "cpu_after", "CPU, after a wait", COLOUR_SKY, 0,                           \
+	     PART_ON_CPU | PART_BY_PERF | PART_TAKES_RECLAIM)                                      \
+	/* on the CPU in the memory manager, outside calls: copy, charge, page tables */           \
+	PART(MM, "mm", "CPU, memory manager", COLOUR_WINE, 1U << HOOK_FAULT,                       \
+	     PART_ON_CPU | PART_OUTSIDE_CALLS | PART_TAKES_RECLAIM)                                \
+	/* unaccounted: any other sleep, a sleep only in the record, a lost event */               \
+	PART(RESIDUE, "residue", "not explained", COLOUR_GREY, 0,                                  \
 	     PART_BY_PERF | PART_HAS_STACK | PART_TAKES_RECLAIM)
 
 #define PART_ENUM(name, spelling, title, rgb, hooks, traits) PART_##name,

@@ -64,8 +64,10 @@ static const struct {
 	{ "inode_lock*", "the inode lock" },
 	{ "rwsem_down_*", "a read-write semaphore" },
 	{ "__mutex_lock*", "a mutex" },
-	{ "folio_wait_bit_common", "a page that another thread reads or has locked" },
-	{ "__folio_lock*", "a page that another thread reads or has locked" },
+	/* The thread has called ->read_folio. */
+	{ "filemap_read_folio", WAIT_READ },
+	{ "folio_wait_bit_common", WAIT_PAGE },
+	{ "__folio_lock*", WAIT_PAGE },
 };
 
 /* @length: the function name's length */

@@ -13,6 +13,10 @@
 #define WAIT_SMB	 "the SMB server"
 #define WAIT_9P		 "the 9p server"
 #define WAIT_CEPH	 "the Ceph servers"
+#define WAIT_PAGE	 "a page that another thread reads or has locked"
+#define WAIT_READ	 "the read of a page"
+/* WAIT_PAGE, if the thread may have begun the read itself */
+#define WAIT_OWN_PAGE "a page that is read or locked"
 
 /* What is known of a sleep from its kernel stack. */
 enum wait_kind {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Names with any bytes as JSON strings, for printers that write JSON one value at a time. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,15 @@ json_t *json_text_value(const char *bytes)
 	return string ? string : ascii_of(bytes);
 }
 
-int json_text_print(FILE *out, const char *bytes)
+/* True for most names: ASCII without control characters, and nothing to escape. */
+static bool json_text_is_plain(const char *bytes)
+{
+	while (*bytes >= ' ' && *bytes < 0x7f && *bytes != '"' && *bytes != '\\')
+		bytes++;
+	return !*bytes;
+}
+
+static int print_escaped(FILE *out, const char *bytes)
 {
 	json_t *string = json_text_value(bytes);
 	char *text = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
@@ -41,4 +50,14 @@ int json_text_print(FILE *out, const char *bytes)
 		utf8_print_json(out, text);
 	free(text);
 	return err;
+}
+
+int json_text_print(FILE *out, const char *bytes)
+{
+	if (!json_text_is_plain(bytes))
+		return print_escaped(out, bytes);
+	putc_unlocked('"', out);
+	fputs_unlocked(bytes, out);
+	putc_unlocked('"', out);
+	return 0;
 }

@@ -22,21 +22,6 @@ static void subtract_inside(struct class_figures *figures, uint64_t inside_ps)
 	subtract_ns(&figures->p99_ns, inside_ns);
 }
 
-static void add_group(struct group *sum, const struct group *group)
-{
-	unsigned int i;
-
-	sum->faults += group->faults;
-	sum->major += group->major;
-	sum->total_ns += group->total_ns;
-	if (group->max_ns > sum->max_ns)
-		sum->max_ns = group->max_ns;
-	for (i = 0; i < NR_FAULT_CLASSES; i++)
-		sum->classes[i] += group->classes[i];
-	for (i = 0; i < NR_PARTS; i++)
-		sum->parts_ns[i] += group->parts_ns[i];
-}
-
 static void view_groups(struct view *view, const struct report *run)
 {
 	size_t i;
@@ -46,7 +31,7 @@ static void view_groups(struct view *view, const struct report *run)
 		view->nr_rows = run->top;
 	view->left_out = (struct group){ .name = "(left out)" };
 	for (i = view->nr_rows; i < run->groups.nr; i++)
-		add_group(&view->left_out, &run->groups.rows[i]);
+		group_add(&view->left_out, &run->groups.rows[i]);
 }
 
 /*

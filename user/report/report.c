@@ -59,6 +59,7 @@ void report_init(struct report *report)
 	usage_init(&report->usage);
 	init_usage(report->extras.usage);
 	cgroup_limits_init(&report->cgroup);
+	report->exact = EXACT_REACH_NONE;
 }
 
 static void report_exit_calls(struct report_calls *calls)
@@ -166,6 +167,7 @@ static void fill_bpf(struct report *report, const struct run_counters *counters)
 	strcpy(bpf->missing, counters->bpf_missing);
 	bpf->hooks = counters->hooks;
 	bpf->user_only = counters->perf_user_only;
+	strcpy(bpf->waits_missing, counters->perf_waits_missing);
 	bpf->module_faults = counters->module_faults;
 	strcpy(bpf->module_faults_missing, counters->module_faults_missing);
 	bpf->off_cpu_count = counters->counts[PFSTAT_COUNT_OFF_CPU];
@@ -214,6 +216,7 @@ static void fill_counters(struct report *report, const struct run_counters *coun
 	report->losses.names_left_out = counters->names_left_out;
 	report->usage = counters->usage;
 	report->cgroup = counters->cgroup;
+	report->exact = counters->exact;
 	fill_bpf(report, counters);
 }
 
@@ -341,8 +344,9 @@ static void fill_evidence(struct report *report, const struct analysis *analysis
 
 	analysis_evidence(analysis, evidence);
 	evidence->failed_faults = run_counters_failed(counters);
-	/* 0 if the start is not known: COUNT_NA is later. */
-	evidence->settled_ns = item_elapsed(start_ns, evidence->settled_ns);
+	evidence->times.start_ns = item_elapsed(start_ns, evidence->times.start_ns);
+	if (start_ns == COUNT_NA)
+		evidence->times = (struct fault_times){ 0 };
 	analysis_activity(analysis, start_ns, counters->end_ns, &evidence->activity);
 	if (report->bpf.known)
 		return;

@@ -74,8 +74,9 @@ struct report_bpf {
 	uint32_t hooks;	   /* bit mask of 1 << enum bpf_hook: hooks that were attached */
 	/* perf is the source: kernel faults in system calls are not seen. */
 	bool user_only;
-	bool have_counts;	/* eBPF's own counts and the system calls are known */
-	uint64_t off_cpu_count; /* off-CPU intervals seen by eBPF */
+	char waits_missing[160]; /* perf: why the kernel stacks of sleeps are not known, or "" */
+	bool have_counts;	 /* eBPF's own counts and the system calls are known */
+	uint64_t off_cpu_count;	 /* off-CPU intervals seen by eBPF */
 	/* The module counted all faults, or else eBPF did, for this reason (a clause). */
 	bool module_faults;
 	char module_faults_missing[160];
@@ -245,6 +246,7 @@ struct report {
 	struct report_pages pages;
 	struct report_memory memory;
 	struct cgroup_limits cgroup; /* see struct run_counters */
+	struct exact_reach exact;
 	struct block_figures blocks;
 	struct report_syscalls syscalls;
 	struct report_groups groups;

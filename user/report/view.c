@@ -15,6 +15,8 @@
 
 /* If a larger share of the faults' time waited for a CPU, the report prints a warning. */
 #define NOISE_MAX 0.10
+/* Each run has some hundreds of faults without an event: execve(2) fills the new stack so. */
+#define FEW_UNSEEN 1000
 
 double view_mean_ns(const struct class_figures *figures)
 {
@@ -163,7 +165,11 @@ bool view_part_known(const struct report *run, enum part part)
 	if (!run->faults.parts_known)
 		return false;
 	if (view_source_is_perf(run))
-		return part_has(part, PART_BY_PERF);
+		return part_has(part, PART_BY_PERF) ||
+		       (part_has(part, PART_BY_PERF_STACK) &&
+			view_has_hook(run, HOOK_WAIT_STACK)) ||
+		       (part_has(part, PART_BY_PERF_HOOK) &&
+			!(part_rows[part].hooks & ~run->bpf.hooks));
 	if (part_has(part, PART_OUTSIDE_CALLS) && !run->faults.has_spans)
 		return false;
 	return !(part_rows[part].hooks & ~(run->bpf.known ? run->bpf.hooks : 0));
@@ -216,6 +222,20 @@ uint64_t view_faults_lost(const struct report *run)
 	       view_known(losses->unwatched);
 }
 
+uint64_t view_faults_unseen(const struct report *run)
+{
+	const struct usage *usage = &run->usage;
+	uint64_t counted;
+
+	if (!view_source_is_perf(run) || run->losses.events || usage->minflt == COUNT_NA ||
+	    usage->majflt == COUNT_NA)
+		return 0;
+	counted = usage->minflt + usage->majflt;
+	if (counted < run->faults.all.count + FEW_UNSEEN)
+		return 0;
+	return counted - run->faults.all.count;
+}
+
 bool view_perf_ended(const struct report *run)
 {
 	return run->losses.ended != COUNT_NA && run->losses.ended;
@@ -252,12 +272,20 @@ const char *view_advice_name(const struct group *group)
 
 uint64_t view_ra_bytes(const struct report *run, const struct group *group)
 {
-	return group->state.known ? group->state.ra_pages * run->environment.page_bytes : COUNT_NA;
+	return mapping_state_has_readahead(&group->state) ?
+		       group->state.ra_pages * run->environment.page_bytes :
+		       COUNT_NA;
 }
 
 uint64_t view_mmap_miss(const struct group *group)
 {
-	return group->state.known ? group->state.mmap_miss : COUNT_NA;
+	return mapping_state_has_readahead(&group->state) ? group->state.mmap_miss : COUNT_NA;
+}
+
+const char *view_missing(const struct report *run)
+{
+	return view_source_is_perf(run) ? "n/a with perf; eBPF (as root) has: " :
+					  "n/a, because eBPF had no hook: ";
 }
 
 /* A recording of an older version does not state it: then it is this machine's. */

@@ -77,6 +77,11 @@ uint64_t view_events_lost(const struct report *run);
 bool view_sees_all_faults(const struct report *run);
 /* How many faults may be missing, as far as it is known. */
 uint64_t view_faults_lost(const struct report *run);
+/*
+ * How many faults the kernel counted for the program without an event of perf: those in
+ * get_user_pages(), and a user's in system calls. 0 if they are few, or not known.
+ */
+uint64_t view_faults_unseen(const struct report *run);
 /* True if perf did not see all faults: the kernel ended its events when a process executed. */
 bool view_perf_ended(const struct report *run);
 /* True if events were lost, so that time counted as on the CPU may be off-CPU time. */
@@ -99,6 +104,8 @@ enum part view_main_part(const struct group *group);
 const char *view_advice_name(const struct group *group);
 uint64_t view_ra_bytes(const struct report *run, const struct group *group);
 uint64_t view_mmap_miss(const struct group *group);
+/* What comes before a list of figures that the source does not have. */
+const char *view_missing(const struct report *run);
 const char *view_group_name(enum group_by by);
 
 /*

@@ -40,21 +40,18 @@ static bool of_btrfs(int fd, char path[READAHEAD_SETTING_PATH])
 }
 
 /* Tried in this order: the bdi for a whole disk or a virtual device (NFS), a disk, a partition. */
-static bool of_device(int fd, char path[READAHEAD_SETTING_PATH])
+static bool of_device(unsigned int dev_major, unsigned int dev_minor,
+		      char path[READAHEAD_SETTING_PATH])
 {
 	static const char *const formats[] = {
 		"/sys/class/bdi/%u:%u/read_ahead_kb",
 		"/sys/dev/block/%u:%u/queue/read_ahead_kb",
 		"/sys/dev/block/%u:%u/../queue/read_ahead_kb",
 	};
-	struct stat stat;
 	size_t i;
 
-	if (fstat(fd, &stat))
-		return false;
 	for (i = 0; i < ARRAY_SIZE(formats); i++) {
-		snprintf(path, READAHEAD_SETTING_PATH, formats[i], major(stat.st_dev),
-			 minor(stat.st_dev));
+		snprintf(path, READAHEAD_SETTING_PATH, formats[i], dev_major, dev_minor);
 		if (!access(path, F_OK))
 			return true;
 	}
@@ -63,24 +60,42 @@ static bool of_device(int fd, char path[READAHEAD_SETTING_PATH])
 
 int readahead_setting_find(int fd, char path[READAHEAD_SETTING_PATH])
 {
-	return of_btrfs(fd, path) || of_device(fd, path) ? 0 : -EOPNOTSUPP;
+	struct stat stat;
+
+	if (of_btrfs(fd, path))
+		return 0;
+	if (!fstat(fd, &stat) && of_device(major(stat.st_dev), minor(stat.st_dev), path))
+		return 0;
+	return -EOPNOTSUPP;
 }
 
-int64_t readahead_setting_read(int fd)
+/* In bytes, -1 if it cannot be read. */
+static int64_t setting_value(const char *path)
 {
-	char path[READAHEAD_SETTING_PATH], text[32] = "";
+	char text[32] = "";
 	int64_t bytes = -1;
-	FILE *file;
+	FILE *file = fopen(path, "re");
 
-	if (readahead_setting_find(fd, path))
-		return -1;
-	file = fopen(path, "re");
 	if (!file)
 		return -1;
 	if (fgets(text, sizeof(text), file))
 		bytes = 1024 * strtoll(text, NULL, 10);
 	fclose(file);
 	return bytes;
+}
+
+int64_t readahead_setting_read(int fd)
+{
+	char path[READAHEAD_SETTING_PATH];
+
+	return readahead_setting_find(fd, path) ? -1 : setting_value(path);
+}
+
+int64_t readahead_setting_of_device(unsigned int dev_major, unsigned int dev_minor)
+{
+	char path[READAHEAD_SETTING_PATH];
+
+	return of_device(dev_major, dev_minor, path) ? setting_value(path) : -1;
 }
 
 /*

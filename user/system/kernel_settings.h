@@ -19,6 +19,8 @@ int readahead_setting_find(int fd, char path[READAHEAD_SETTING_PATH]);
 
 /* The setting in bytes, or -1 if none is exported. */
 int64_t readahead_setting_read(int fd);
+/* The same for files with this device number. -1 also for btrfs, whose files have no such device. */
+int64_t readahead_setting_of_device(unsigned int dev_major, unsigned int dev_minor);
 
 /* The kernel's fault-around, which applies to the whole machine, changed for a while. */
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "system/kernel_settings.h"
 #include "system/mounts.h"
 #include "util/array.h"
 
@@ -140,6 +141,7 @@ static void mounts_look_up(struct mounts *mounts, uint32_t dev, uint32_t pid)
 	if (mounts->nr == ROWS_MAX ||
 	    array_reserve((void **)&mounts->rows, mounts->nr, &mounts->room, sizeof(*mounts->rows)))
 		return;
+	found.readahead_bytes = readahead_setting_of_device(dev >> 20, dev & ((1U << 20) - 1));
 	mounts->rows[mounts->nr++] = found;
 }
 

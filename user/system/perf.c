@@ -70,6 +70,19 @@ const char *perf_paranoid(void)
 	return level;
 }
 
+unsigned int perf_max_stack(unsigned int most)
+{
+	FILE *file = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
+	unsigned int limit;
+
+	if (!file)
+		return most;
+	if (fscanf(file, "%u", &limit) == 1 && limit < most)
+		most = limit;
+	fclose(file);
+	return most;
+}
+
 int perf_fds_add(struct perf_fds *fds, int fd)
 {
 	if (array_reserve((void **)&fds->fds, fds->count, &fds->room, sizeof(fd))) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* perf_event_open(2): opens and closes events, and tries whether the kernel permits them. */
+/* perf_event_open(2): opens and closes events, tries what the kernel permits, reads tracepoints. */
 #ifndef PFSTAT_USER_PERF_H
 #define PFSTAT_USER_PERF_H
 
@@ -36,6 +36,9 @@ int perf_open_anchor(pid_t tid);
 
 /* kernel.perf_event_paranoid as text, "n/a" if it cannot be read. */
 const char *perf_paranoid(void);
+
+/* kernel.perf_event_max_stack, at most @most: a larger sample_max_stack is refused. */
+unsigned int perf_max_stack(unsigned int most);
 
 struct perf_fds {
 	int *fds;
@@ -76,5 +79,30 @@ void perf_access_reason(const struct perf_trial *trial, struct why *why);
  * faults in system calls: …" for PERF_ACCESS_USER, "" for PERF_ACCESS_ALL.
  */
 void perf_access_explain(const struct perf_trial *trial, struct why *why);
+
+/*
+ * The kernel's tracepoints, as tracefs describes them. Only root may read tracefs, which need not
+ * be mounted.
+ */
+
+/* An integer in a tracepoint's data. */
+struct tracepoint_field {
+	uint32_t offset, size; /* in bytes; size 0: not wanted */
+};
+
+struct tracepoint {
+	uint64_t id; /* perf_event_attr.config */
+	struct tracepoint_field field;
+};
+
+/*
+ * Reads a description, which is the text of a file "format". @field: its name, or NULL. 0, or
+ * -EPROTO if the id or the field is missing, or if the field has another size than 4 or 8 bytes.
+ */
+int tracepoint_parse(struct tracepoint *point, const char *text, const char *field);
+/* @name: "vmscan/mm_vmscan_direct_reclaim_end". 0, -ENOENT, -EACCES, -EPROTO, … */
+int tracepoint_read(struct tracepoint *point, const char *name, const char *field);
+/* The field in a sample's data. 0 if the data is too short. */
+uint64_t tracepoint_value(const struct tracepoint *point, const void *data, size_t bytes);
 
 #endif

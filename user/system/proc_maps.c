@@ -209,9 +209,9 @@ int proc_maps_read(struct proc_maps *maps, pid_t pid)
 	return proc_maps_read_file(maps, pid, "maps");
 }
 
-int proc_maps_read_self(struct proc_maps *maps)
+int proc_maps_read_advice(struct proc_maps *maps, pid_t pid)
 {
-	return proc_maps_read_file(maps, getpid(), "smaps");
+	return proc_maps_read_file(maps, pid, "smaps");
 }
 
 int proc_maps_append(struct proc_maps *maps, struct proc_maps *more)

@@ -21,10 +21,10 @@ struct proc_maps {
 /* Appends a process's mappings. Returns -ESRCH if it is gone, or -ENOMEM. */
 int proc_maps_read(struct proc_maps *maps, pid_t pid);
 /*
- * The same for pfdrive itself, with the advice. It reads smaps, for which the kernel walks the page
- * tables. Meanwhile mmap(2) waits, 10 ms for each GiB. So no other process is read like this.
+ * The same with the advice. It reads smaps, for which the kernel walks the page tables. Meanwhile
+ * mmap(2) waits in the process, 10 ms for each GiB.
  */
-int proc_maps_read_self(struct proc_maps *maps);
+int proc_maps_read_advice(struct proc_maps *maps, pid_t pid);
 /* Appends a line from /proc/PID/maps, with or without newline. -EINVAL: not a mapping. */
 int proc_maps_add_line(struct proc_maps *maps, pid_t pid, const char *line);
 /* Applies a VmFlags line to the last added mapping. Ignores other lines. */

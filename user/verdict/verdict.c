@@ -63,7 +63,7 @@ void verdict_make(struct verdict *verdict, const struct report *run)
 		.cpu_share = NAN,
 		.active = { NAN, NAN, false },
 		.at_least = !view_sees_all_faults(run) || view_perf_ended(run) ||
-			    view_faults_lost(run),
+			    view_faults_lost(run) || view_faults_unseen(run),
 	};
 	if (verdict->wall_ns == COUNT_NA || !verdict->wall_ns)
 		return;

@@ -14,7 +14,7 @@
 #include "report/active_share.h"
 #include "report/report.h"
 
-#define VERDICT_TEXT   480
+#define VERDICT_TEXT   720
 #define VERDICT_CAUSES 3
 #define VERDICT_NAME   256
 
@@ -33,6 +33,7 @@ struct verdict_cause {
 	bool certain;  /* false: the remedy is the next measurement */
 	bool outside;  /* a time share does not judge it: it comes first */
 	bool last;     /* it concerns everything the threads do, or another cause leads to it */
+	bool ended;    /* its faults were early in the run: causes that go on come first */
 	double weight; /* the cause's fault time share */
 	struct verdict_claim claim; /* empty: no time another rule may claim */
 	char text[VERDICT_TEXT];

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <sched.h>
+#include <string.h>
 
 #include "verdict/verdict_rules.h"
 
@@ -200,7 +201,6 @@ bool verdict_copy_private(const struct verdict *verdict, const struct report *ru
 {
 	const struct evidence_sum *sum = &run->contents.by[PFSTAT_CONTENT_FILE];
 
-	(void)verdict;
 	if (!claim_copies(cause, run, PFSTAT_CONTENT_FILE) || sum->count < FEW_PRIVATE)
 		return false;
 	verdict_state(cause,
@@ -208,8 +208,14 @@ bool verdict_copy_private(const struct verdict *verdict, const struct report *ru
 		      " stores to a private mapping of a file copied its pages (%.0f MiB), %.2f µs "
 		      "each.",
 		      sum->count, copied_mib(run, sum->count), copy_us(sum));
-	verdict_advise(cause, "MAP_SHARED if the stores may reach the file; otherwise read() into "
-			      "memory of the program's own, which costs one copy and no fault.");
+	if (strstr(verdict->code.name, "/ld-linux") || strstr(verdict->code.name, "/ld-musl"))
+		verdict_advise(cause,
+			       "the dynamic linker relocates pointers: start fewer programs, "
+			       "link without -pie, or keep fewer pointers in tables.");
+	else
+		verdict_advise(cause, "MAP_SHARED if the stores may reach the file; otherwise "
+				      "read() it once into memory that the program keeps: one "
+				      "copy, and no further faults.");
 	return true;
 }
 

@@ -146,8 +146,13 @@ static void explain_lock(struct verdict_cause *cause, const struct report *run)
 		verdict_advise(cause, "%s", general_remedy);
 }
 
-static uint64_t before_faults_ns(const struct report_mmap_lock *lock)
+/* A fault that perf recorded contains the wait for the lock. */
+static uint64_t before_faults_ns(const struct report *run)
 {
+	const struct report_mmap_lock *lock = &run->mmap_lock;
+
+	if (view_source_is_perf(run))
+		return 0;
 	return lock->total_ns > lock->in_faults_ns ? lock->total_ns - lock->in_faults_ns : 0;
 }
 
@@ -155,7 +160,7 @@ bool verdict_lock_mmap(const struct verdict *verdict, const struct report *run,
 		       struct verdict_cause *cause)
 {
 	static const char *const waits[] = { WAIT_MMAP_LOCK, WAIT_VMA_LOCK, NULL };
-	const uint64_t before_ns = before_faults_ns(&run->mmap_lock);
+	const uint64_t before_ns = before_faults_ns(run);
 	char span[VERDICT_SPAN];
 
 	if (before_ns >= BEFORE_SHARE * verdict->wall_ns && before_ns) {

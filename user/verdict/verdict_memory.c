@@ -223,6 +223,7 @@ static const struct request requests[] = {
 	{ "fadvise64()", "do not give POSIX_FADV_DONTNEED for a file in use." },
 	{ "ftruncate()", "do not truncate a mapped file: write a new one, and rename() it." },
 	{ "truncate()", "do not truncate a mapped file: write a new one, and rename() it." },
+	{ "pwrite64()", "do not write a mapped file with O_DIRECT: write through the page cache." },
 	{ "fallocate()", "do not punch holes into pages in use." },
 	{ "", "strace -f -e fadvise64,madvise,ftruncate,openat,write -p PID of that process shows "
 	      "the calls: POSIX_FADV_DONTNEED, a truncation, direct I/O to a mapped file, or a "
@@ -332,6 +333,13 @@ bool verdict_memory_swap(const struct verdict *verdict, const struct report *run
 	return true;
 }
 
+/* The program itself met a limit. Who pushed shared memory out otherwise is not recorded. */
+static bool has_reclaimed(const struct report *run)
+{
+	return run->evidence.reclaims[PFSTAT_RECLAIM_CGROUP].count ||
+	       run->evidence.reclaims[PFSTAT_RECLAIM_DIRECT].count;
+}
+
 bool verdict_memory_shared_swap(const struct verdict *verdict, const struct report *run,
 				struct verdict_cause *cause)
 {
@@ -341,11 +349,20 @@ bool verdict_memory_shared_swap(const struct verdict *verdict, const struct repo
 	if (!verdict_touch_is_shared_memory(verdict->place) || faults->major < FEW_SWAP_INS ||
 	    !verdict_claim_time(cause, run, VERDICT_CLASS(FAULT_FILE), VERDICT_ALL))
 		return false;
-	cause->certain = !(run->bpf.hooks & 1U << HOOK_PERF);
+	cause->certain = has_reclaimed(run);
 	verdict_state(cause,
-		      "memory was too small: %" PRIu64 " swap-ins of shared memory, among "
-		      "%" PRIu64 " faults of %.0f µs each.",
-		      faults->major, faults->count, verdict_mean_us(run, FAULT_FILE));
+		      "%s%" PRIu64 " swap-ins of shared memory, among %" PRIu64
+		      " faults of %.0f µs each.",
+		      cause->certain ? "memory was too small: " : "", faults->major, faults->count,
+		      verdict_mean_us(run, FAULT_FILE));
+	if (!cause->certain) {
+		verdict_add(cause, " Memory was too small, or a call pushed the pages out "
+				   "(MADV_PAGEOUT, a write to memory.reclaim), perhaps before the "
+				   "recording.");
+		verdict_advise(cause, "memory.events of the cgroup counts how often memory.max was "
+				      "met; strace -f -e madvise,process_madvise shows calls.");
+		return true;
+	}
 	state_limit(run, cause);
 	verdict_advise(cause, "raise the limit or use less memory. memory.events of the cgroup "
 			      "counts how often memory.max was met.");
@@ -470,6 +487,8 @@ bool verdict_memory_reclaim(const struct verdict *verdict, const struct report *
 	if (!(run->bpf.hooks & 1U << HOOK_RECLAIM) ||
 	    !verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_RECLAIM)))
 		return false;
+	if (view_source_is_perf(run) && run->losses.events)
+		cause->certain = false;
 	verdict_state(
 		cause,
 		"for %.0f %% of the faults' time the thread freed or compacted memory itself. "

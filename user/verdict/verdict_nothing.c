@@ -93,6 +93,9 @@ static void add_longest(const struct report *run, struct verdict_cause *cause)
 	if (names->cause)
 		verdict_add(cause, ", waiting for %s", names->cause);
 	verdict_add(cause, ".");
+	if (longest->parts_known && parts_with(PART_ON_CPU) & VERDICT_PART(longest->part))
+		verdict_add(cause, " If it is long for its class, an interrupt or the host of a "
+				   "virtual machine had the CPU (hi, si and st of top).");
 }
 
 static void advise_slowest(struct verdict_cause *cause)
@@ -144,7 +147,6 @@ bool verdict_nothing_slow_tail(const struct verdict *verdict, const struct repor
 	return true;
 }
 
-#define FEW_HIDDEN    1000
 #define STALLED_SHARE 0.25 /* of the thread's life */
 #define STALLED_RUN   0.01 /* of the run, in this thread's faults */
 
@@ -234,19 +236,6 @@ bool verdict_nothing_populating(const struct verdict *verdict, const struct repo
 	return true;
 }
 
-/* Faults counted by the kernel but without a perf event. Lost samples had one. */
-static uint64_t hidden_from_perf(const struct report *run)
-{
-	const struct usage *usage = &run->usage;
-	uint64_t counted;
-
-	if (!view_source_is_perf(run) || run->losses.events || usage->minflt == COUNT_NA ||
-	    usage->majflt == COUNT_NA)
-		return 0;
-	counted = usage->minflt + usage->majflt;
-	return counted > run->faults.all.count ? counted - run->faults.all.count : 0;
-}
-
 /* No share proves that the faults delay nothing: another thread may wait for one in a fault. */
 static void state_little(const struct verdict *verdict, struct verdict_cause *cause)
 {
@@ -298,19 +287,6 @@ void verdict_nothing_state(const struct verdict *verdict, const struct report *r
 		verdict_state(cause,
 			      "only faults of hooked files are known, and they cost little.");
 		verdict_advise(cause, "record as root with eBPF, which sees all faults.");
-	} else if (hidden_from_perf(run) >= FEW_HIDDEN &&
-		   hidden_from_perf(run) > run->faults.all.count) {
-		cause->certain = false;
-		verdict_state(
-			cause,
-			"perf shows little, but the kernel counted %" PRIu64
-			" more faults, whose time is not known. Perf has no event for faults "
-			"in get_user_pages(), as for io_uring's buffers, O_DIRECT, mlock() or "
-			"MADV_POPULATE_WRITE.",
-			hidden_from_perf(run));
-		verdict_advise(cause,
-			       "eBPF (pfdrive as root) times these faults; strace -c shows the "
-			       "calls.");
 	} else if (verdict->idle) {
 		cause->certain = false;
 		verdict_add_idle(cause, verdict);

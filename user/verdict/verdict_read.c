@@ -96,15 +96,14 @@ static bool is_mapping_of(const struct group *mapping, const struct group *file)
 	       !strcmp(mapping->name + length - tail, file->name);
 }
 
-/* The last known state of a file's costliest mapping. NULL if not known. */
-static const struct mapping_state *state_of(const struct report *run, const struct group *file)
+const struct group *verdict_read_mapping(const struct report *run, const struct group *file)
 {
 	const struct report_places *mappings = &run->places[GROUP_BY_VMA];
 	size_t i;
 
 	for (i = 0; i < mappings->nr; i++)
 		if (mappings->rows[i].state.known && is_mapping_of(&mappings->rows[i], file))
-			return &mappings->rows[i].state;
+			return &mappings->rows[i];
 	return NULL;
 }
 
@@ -130,14 +129,14 @@ static void add_advisers(const struct report *run, const struct group *file,
 static void state_why_off(const struct report *run, const struct group *file,
 			  struct verdict_cause *cause)
 {
-	const struct mapping_state *state = state_of(run, file);
+	const struct group *mapping = verdict_read_mapping(run, file);
+	const struct mapping_state *state = mapping ? &mapping->state : NULL;
 	struct verdict_callers found;
 
 	verdict_code_advisers(run, file->name, MADV_RANDOM, &found);
 	if (found.calls || (state && state->advice == MAPPING_RANDOM)) {
 		add_advisers(run, file, cause);
-		verdict_advise(cause, "pfdrive replay --advise normal RECORDING shows the saving; "
-				      "then remove MADV_RANDOM.");
+		verdict_advise(cause, VERDICT_NO_RANDOM);
 		return;
 	}
 	if (state && !state->ra_pages) {

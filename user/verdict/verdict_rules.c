@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/fault_times.h"
 #include "verdict/verdict_rules.h"
 #include "report/view.h"
 #include "util/array.h"
 
-#define SETTLED_SHARE	 0.5 /* of the run: most faults are before */
-#define SETTLED_LEAST_NS 100000000ULL
+#define ENDED_MOST     0.95 /* of the faults' time, … */
+#define ENDED_SHARE    0.5  /* … early in the run */
+#define ENDED_LEAST_NS 100000000ULL
 
 static const struct verdict_rule verdict_rules[] = {
 	{ .name = "failed-faults", .applies = verdict_nothing_failed, .always = true },
@@ -71,14 +73,21 @@ static const struct verdict_rule verdict_rules[] = {
 	{ .name = "page-lock", .applies = verdict_wait_page_lock },
 	{ .name = "reclaim", .applies = verdict_memory_reclaim },
 	{ .name = "foreign-read", .applies = verdict_wait_foreign },
-	{ .name = "remote-server", .applies = verdict_perf_server },
-	{ .name = "cold-file", .applies = verdict_perf_cold },
+	{ .name = "remote-server",
+	  .applies = verdict_perf_server,
+	  .unless = { verdict_wait_server } },
+	{ .name = "no-read-ahead", .applies = verdict_perf_no_readahead },
+	{ .name = "cold-file",
+	  .applies = verdict_perf_cold,
+	  .unless = { verdict_perf_no_readahead } },
 	{ .name = "cached-pages",
 	  .applies = verdict_perf_cached,
 	  .unless = { verdict_touch_shared_memory } },
+	{ .name = "swap", .applies = verdict_perf_swap },
 	{ .name = "faulted-again", .applies = verdict_perf_again },
 	{ .name = "asleep", .applies = verdict_perf_asleep },
 	{ .name = "moved-memory", .applies = verdict_perf_moved },
+	{ .name = "unseen-faults", .applies = verdict_perf_unseen, .always = true },
 };
 
 void verdict_add(struct verdict_cause *cause, const char *format, ...)
@@ -241,6 +250,20 @@ const char *verdict_class_wait_cause(const struct report *run, enum fault_class 
 				  run->faults.classes[class].whole.total_ns);
 }
 
+static uint64_t ns_asleep_in_minor(const struct wait_row *row, unsigned int index)
+{
+	(void)index;
+	return row->minor_asleep_ns;
+}
+
+const char *verdict_minor_wait_cause(const struct report *run)
+{
+	const struct evidence_perf *perf = &run->evidence.perf;
+
+	return main_cause(run, ns_asleep_in_minor, 0,
+			  perf->minor.off_cpu_ns - perf->minor_named_ns);
+}
+
 double verdict_mean_us(const struct report *run, enum fault_class class)
 {
 	const struct fault_figures *faults = &run->faults.classes[class];
@@ -278,8 +301,8 @@ static void state_unknown(const struct verdict *verdict, const struct report *ru
 	verdict_advise(
 		cause,
 		view_source_is_perf(run) ?
-			"perf record -e page-faults -c 1 -g -- COMMAND shows the calls that "
-			"led to the faults; eBPF (pfdrive as root) names the waits." :
+			"pfdrive record --by stack -- COMMAND shows the calls that led to the "
+			"faults; eBPF (pfdrive as root) names the disk requests." :
 			"pfdrive record --by stack -- COMMAND shows the calls that led to the "
 			"faults.");
 }
@@ -313,13 +336,15 @@ static void add_kernel(const struct report *run, struct verdict_cause *cause)
 	verdict_add(cause, ".");
 }
 
-/* How the causes are printed: by weight, or else in the order of the rules. */
+/* Causes that go on are printed first, then by weight, or else in the order of the rules. */
 static bool comes_before(const struct verdict_cause *cause, const struct verdict_cause *other)
 {
 	if (cause->outside != other->outside)
 		return cause->outside;
 	if (cause->last != other->last)
 		return other->last;
+	if (cause->ended != other->ended)
+		return other->ended;
 	return cause->weight > other->weight;
 }
 
@@ -380,11 +405,22 @@ static bool gives_way(const struct verdict_rule *rule, const struct findings *fi
 	return rule->unless_certain && stands(findings, rule->unless_certain, true);
 }
 
+/* Sets *passed_ns to the time when most of the classes' faults had passed, if it is early. */
+static bool has_ended(const struct verdict *verdict, const struct report *run, uint32_t classes,
+		      uint64_t *passed_ns)
+{
+	*passed_ns = fault_times_passed_ns(&run->evidence.times, classes, ENDED_MOST);
+	return *passed_ns && *passed_ns <= ENDED_SHARE * verdict->wall_ns &&
+	       verdict->wall_ns - *passed_ns >= ENDED_LEAST_NS;
+}
+
 static void weigh_rules(struct findings *findings, const struct verdict *verdict,
 			const struct report *run)
 {
-	const bool lossy = has_losses(&run->losses);
 	struct verdict_cause *cause;
+	uint64_t passed_ns;
+	const bool all_ended = has_ended(verdict, run, VERDICT_ALL, &passed_ns);
+	bool lossy;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(verdict_rules); i++) {
@@ -393,11 +429,14 @@ static void weigh_rules(struct findings *findings, const struct verdict *verdict
 		if ((verdict->small && !verdict_rules[i].always) ||
 		    !verdict_rules[i].applies(verdict, run, cause))
 			cause->rule = NULL;
+		cause->ended = !cause->outside && cause->claim.classes && !all_ended &&
+			       has_ended(verdict, run, cause->claim.classes, &passed_ns);
 	}
 	/* In the order of the rows: no rule gives way to one that was dropped before. */
 	for (i = 0; i < ARRAY_SIZE(verdict_rules); i++)
 		if (gives_way(&verdict_rules[i], findings))
 			findings->causes[i].rule = NULL;
+	lossy = has_losses(&run->losses) || stands(findings, verdict_perf_unseen, false);
 	for (i = 0; i < ARRAY_SIZE(verdict_rules) && lossy; i++)
 		findings->causes[i].certain = false;
 }
@@ -459,23 +498,31 @@ static void add_idle(struct verdict *verdict)
 }
 
 /* Faults that end early are those of a start. */
-static void add_settled(const struct verdict *verdict, const struct report *run,
-			struct verdict_cause *cause)
+static void add_ended(const struct verdict *verdict, const struct report *run,
+		      struct verdict_cause *cause, bool first)
 {
-	const uint64_t settled_ns = run->evidence.settled_ns;
 	char span[VERDICT_SPAN];
+	uint64_t passed_ns;
 
-	if (!settled_ns || cause->outside || settled_ns > SETTLED_SHARE * verdict->wall_ns ||
-	    verdict->wall_ns - settled_ns < SETTLED_LEAST_NS)
+	if (cause->outside)
 		return;
-	verdict_add(cause, " %.0f %% of the faults' time was in the first %s of the run.",
-		    100 * EVIDENCE_SETTLED, verdict_span(span, settled_ns));
+	if (has_ended(verdict, run, VERDICT_ALL, &passed_ns)) {
+		if (first)
+			verdict_add(cause,
+				    " %.0f %% of the faults' time was in the first %s of "
+				    "the run.",
+				    100 * ENDED_MOST, verdict_span(span, passed_ns));
+	} else if (cause->ended && has_ended(verdict, run, cause->claim.classes, &passed_ns)) {
+		verdict_add(cause, " %.0f %% of their time was in the first %s of the run.",
+			    100 * ENDED_MOST, verdict_span(span, passed_ns));
+	}
 }
 
 void verdict_find_causes(struct verdict *verdict, const struct report *run)
 {
 	struct findings findings;
 	struct verdict_cause cause;
+	size_t i;
 
 	weigh_rules(&findings, verdict, run);
 	while (verdict->nr_causes < VERDICT_CAUSES && take_next(&findings, &cause))
@@ -483,7 +530,8 @@ void verdict_find_causes(struct verdict *verdict, const struct report *run)
 			add_by_weight(verdict, &cause);
 	if (verdict->nr_causes) {
 		add_kernel(run, &verdict->causes[0]);
-		add_settled(verdict, run, &verdict->causes[0]);
+		for (i = 0; i < verdict->nr_causes; i++)
+			add_ended(verdict, run, &verdict->causes[i], !i);
 		add_idle(verdict);
 		return;
 	}

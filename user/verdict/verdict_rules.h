@@ -84,11 +84,14 @@ VERDICT_RULE(verdict_nothing_stalled);
 VERDICT_RULE(verdict_nothing_populating);
 /* Only for perf's faults. */
 VERDICT_RULE(verdict_perf_server);
+VERDICT_RULE(verdict_perf_no_readahead);
 VERDICT_RULE(verdict_perf_cold);
 VERDICT_RULE(verdict_perf_cached);
+VERDICT_RULE(verdict_perf_swap);
 VERDICT_RULE(verdict_perf_again);
 VERDICT_RULE(verdict_perf_asleep);
 VERDICT_RULE(verdict_perf_moved);
+VERDICT_RULE(verdict_perf_unseen);
 
 /* True if pages were evicted for lack of memory, and more than a few were needed again. */
 bool verdict_memory_is_short(const struct report *run);
@@ -157,6 +160,10 @@ double verdict_off_cpu_share(const struct report *run, enum fault_class class);
 const char *verdict_wait_cause(const struct report *run, enum part part);
 /* The same for the off-CPU time in a class's faults. */
 const char *verdict_class_wait_cause(const struct report *run, enum fault_class class);
+/* The same for perf's PART_ASLEEP in minor faults. */
+const char *verdict_minor_wait_cause(const struct report *run);
+/* True if a rule of its own names this cause of a wait. */
+bool verdict_wait_has_rule(const char *wait);
 /* Microseconds per fault in the class. */
 double verdict_mean_us(const struct report *run, enum fault_class class);
 
@@ -191,6 +198,12 @@ void verdict_write_add_maps(struct verdict_cause *cause, const struct report *ru
 
 /* True if most faults on the file fetched instructions, so it is a program's text. */
 bool verdict_read_is_program(const struct group *file);
+/* The file's costliest mapping with a known state, see mapping_state.h. NULL if there is none. */
+const struct group *verdict_read_mapping(const struct report *run, const struct group *file);
+
+#define VERDICT_NO_RANDOM \
+	"pfdrive replay --advise normal RECORDING shows the saving; then remove MADV_RANDOM."
+
 /* Memory that is shared without a file on a disk. @file: NULL: none */
 bool verdict_touch_is_shared_memory(const struct group *file);
 /* Most faults are those of a DAX file, which has no page cache, and got no huge page. */

@@ -16,13 +16,15 @@
 #define KIB 1024.0
 #define MIB (1024.0 * 1024)
 
-#define FEW_TOUCHES 256
-#define LARGE_US    50.0 /* to clear a page: 4 KiB take about 1 */
-#define LARGE_PAGES 16
-#define AGAIN	    2.0 /* touches for each page resident at once */
-#define KEPT_MIB    32	/* glibc keeps freed blocks up to this size: DEFAULT_MMAP_THRESHOLD_MAX */
-#define MAIN_SHARE  0.5
-#define FEW_SHARE   0.1
+#define FEW_TOUCHES  256
+#define LARGE_US     50.0 /* to clear a page: 4 KiB take about 1 */
+#define LARGE_PAGES  16
+#define AGAIN	     2.0 /* touches for each page resident at once */
+#define KEPT_MIB     32	 /* glibc keeps freed blocks up to this size: DEFAULT_MMAP_THRESHOLD_MAX */
+#define MAIN_SHARE   0.5
+#define FEW_SHARE    0.1
+#define MOST_SHARE   0.8
+#define AROUND_PAGES 16 /* fault_around_bytes, by default */
 
 /*
  * perf's history knows the pages that faulted while it watched. Pages touched before, or by the
@@ -184,11 +186,20 @@ static struct returned find_returned(const struct report *run)
 		back.certain = back.price.most &&
 			       back.price.ns >=
 				       MAIN_SHARE * run->faults.classes[FAULT_ANON].whole.total_ns;
-	if (!back.certain && !knows_unmapped(run) && !knows_unmapping_calls(run))
-		/* Pages that were there may have class anon, too: NUMA hints, other threads. */
-		back.likely = touches_a_page(run) >= AGAIN ||
-			      (back.bytes && back.mappings.touched >= MAIN_SHARE * back.bytes);
+	if (back.certain || knows_unmapped(run))
+		return back;
+	/* Pages that were there may have class anon, too: NUMA hints, other threads. */
+	back.likely = back.bytes && back.mappings.touched >= MAIN_SHARE * back.bytes;
+	if (!knows_unmapping_calls(run))
+		back.likely |= touches_a_page(run) >= AGAIN;
 	return back;
+}
+
+/* The memory is still there, but not at its place: see mremap(2). */
+static bool moves_away(const struct price *price)
+{
+	return price->most && price->most->sum.kind == PFSTAT_CALL_MREMAP &&
+	       price->most->sum.detail & MREMAP_DONTUNMAP;
 }
 
 static void add_price(struct verdict_cause *cause, const struct report *run,
@@ -197,8 +208,9 @@ static void add_price(struct verdict_cause *cause, const struct report *run,
 	const double mib_pages = MIB / run->environment.page_bytes;
 	const struct shaping_call *most = &price->most->sum;
 
-	verdict_add(cause, " %s() gave back %.0f MiB", call_kind_name(most->kind),
-		    most->given_pages / mib_pages);
+	verdict_add(cause, " %s(%s) %s %.0f MiB", call_kind_name(most->kind),
+		    moves_away(price) ? "MREMAP_DONTUNMAP" : "",
+		    moves_away(price) ? "moved" : "gave back", most->given_pages / mib_pages);
 	verdict_code_add_place(cause, &(struct verdict_callers){
 					      .calls = 1,
 					      .most = 1,
@@ -224,8 +236,8 @@ static void add_returned(struct verdict_cause *cause, const struct report *run,
 	if (back->huge_bytes >= MAIN_SHARE * back->bytes)
 		verdict_add(cause, "; %.0f MiB of it were huge pages", back->huge_bytes / MIB);
 	if (knows_unmapped(run))
-		verdict_add(cause, "; %.0f MiB of it where it had unmapped memory",
-			    back->unmapped_bytes / MIB);
+		verdict_add(cause, "; %.0f %% of it where it had unmapped memory",
+			    100.0 * back->unmapped_bytes / back->bytes);
 	verdict_add(cause, ".");
 	if (back->price.most)
 		add_price(cause, run, &back->price);
@@ -307,7 +319,10 @@ static void advise_keeping(struct verdict_cause *cause, const struct report *run
 	const struct group *place = verdict_top(run, GROUP_BY_VMA);
 	const char *remedy = mapped_remedy(run);
 
-	if (back->price.most)
+	if (moves_away(&back->price))
+		verdict_advise(cause, "move memory that is in use less often; MADV_POPULATE_WRITE "
+				      "fills its place in one call.");
+	else if (back->price.most)
 		advise_caller(cause, back->price.most);
 	else if (place && strstr(place->name, "[heap]"))
 		verdict_advise(cause, "%s", glibc_remedy(PFSTAT_CALL_BRK, ""));
@@ -322,6 +337,9 @@ static void advise_keeping(struct verdict_cause *cause, const struct report *run
 			cause,
 			"reserve the final size at once, grow with mremap(), or keep the "
 			"mapping; strace -k -f -e mmap,munmap -- COMMAND shows the callers.");
+	else if (knows_unmapping_calls(run))
+		verdict_advise(cause, "the recorded calls are not the reason; strace -k -f -e "
+				      "madvise,mmap,mremap,munmap -- COMMAND shows all of them.");
 	else
 		verdict_advise(cause,
 			       "eBPF (pfdrive as root) names the calls giving memory back, and "
@@ -341,9 +359,11 @@ bool verdict_touch_again(const struct verdict *verdict, const struct report *run
 		return false;
 	cause->certain = back.certain;
 	verdict_state(cause,
-		      "the program gives memory back and%s touches it again: %" PRIu64
-		      " faults of anonymous memory (%.0f MiB), %.2f µs each on the CPU",
+		      "the program %s and%s touches it again: %" PRIu64
+		      " faults of anonymous memory (%s%.0f MiB), %.2f µs each on the CPU",
+		      moves_away(&back.price) ? "moves memory away" : "gives memory back",
 		      back.certain ? "" : ", it seems,", count,
+		      knows_unmapped(run) && cpu_us(run, FAULT_ANON) >= LARGE_US ? "at least " : "",
 		      (back.price.most ? back.price.pages * run->environment.page_bytes :
 					 back.bytes) /
 			      MIB,
@@ -356,9 +376,20 @@ bool verdict_touch_again(const struct verdict *verdict, const struct report *run
 }
 
 /*
- * perf does not tell a read from a write. Pages touched once, but never resident together, were
- * read only, or are gone.
+ * perf does not tell a read from a write. Pages that were written, and are not gone, were resident
+ * together. What fault-around mapped was resident, too.
  */
+static bool were_resident(const struct report *run)
+{
+	const uint64_t mapped_bytes =
+		run->faults.classes[FAULT_FILE].count * AROUND_PAGES * run->environment.page_bytes;
+	uint64_t huge_bytes;
+
+	return run->usage.maxrss_bytes != COUNT_NA && run->usage.maxrss_bytes > mapped_bytes &&
+	       run->usage.maxrss_bytes - mapped_bytes >=
+		       MOST_SHARE * touched_bytes(run, &huge_bytes);
+}
+
 static void state_vanished(const struct report *run, struct verdict_cause *cause)
 {
 	uint64_t huge_bytes;
@@ -367,12 +398,20 @@ static void state_vanished(const struct report *run, struct verdict_cause *cause
 	cause->certain = false;
 	verdict_state(cause,
 		      "%" PRIu64
-		      " first touches of anonymous memory (%.0f MiB), %.2f µs each, but at most "
-		      "%.0f MiB were resident at once: reads of memory that was never written, for "
-		      "which the kernel maps its zero page, or memory that was given back later "
-		      "(munmap(), madvise()), as when an array grows and is copied.",
-		      run->faults.classes[FAULT_ANON].count, bytes / MIB, cpu_us(run, FAULT_ANON),
-		      run->usage.maxrss_bytes / MIB);
+		      " first touches of anonymous memory (%.0f MiB), %.2f µs each, but ",
+		      run->faults.classes[FAULT_ANON].count, bytes / MIB, cpu_us(run, FAULT_ANON));
+	if (run->usage.maxrss_bytes == COUNT_NA)
+		verdict_add(cause, "how much was resident is not known");
+	else
+		verdict_add(cause, "at most %.0f MiB were resident at once%s%s",
+			    run->usage.maxrss_bytes / MIB,
+			    run->evidence.forks ? " in one process" : "",
+			    run->usage.maxrss_bytes >= bytes ? ", pages of files among them" : "");
+	verdict_add(cause,
+		    ": reads of memory that was never written, for which the kernel maps its zero "
+		    "page, or memory that was given back later (munmap(), madvise()), as when an "
+		    "array grows and is copied%s.",
+		    run->evidence.forks ? ", or the memory of several processes" : "");
 	verdict_advise(cause,
 		       "strace -f -c -e mmap,munmap,mremap,brk,madvise -- COMMAND counts the calls "
 		       "that give memory back: none, if these are reads (MADV_HUGEPAGE's zero page "
@@ -421,7 +460,7 @@ bool verdict_touch_first(const struct verdict *verdict, const struct report *run
 		state_reads_of_nothing(run, cause);
 		return true;
 	}
-	if (knows_unmapped(run) && touches_a_page(run) >= AGAIN) {
+	if (knows_unmapped(run) && !were_resident(run)) {
 		state_vanished(run, cause);
 		return true;
 	}
@@ -554,27 +593,57 @@ bool verdict_touch_is_shared_memory(const struct group *file)
 	return false;
 }
 
-/* perf: most pages were mapped by the same process before, at this address or another one. */
-static bool is_mapped_again(const struct report *run)
+/* Faults on pages that the same process had mapped before, in another mapping, if most are. */
+static uint64_t mapped_again(const struct report *run)
 {
 	const struct evidence_perf *perf = &run->evidence.perf;
+	const uint64_t again = perf->history_known ? perf->mapped.count :
+						     run->evidence.shared_before.count;
 
-	return perf->history_known && perf->mapped.count &&
-	       perf->mapped.count >= MAIN_SHARE * perf->cached.count;
+	return again >= MAIN_SHARE * run->faults.classes[FAULT_FILE].count ? again : 0;
+}
+
+/* New pages of shared memory where a page had been before, if they are more than a few. */
+static uint64_t removed_pages(const struct report *run)
+{
+	const uint64_t known = run->contents.by[PFSTAT_CONTENT_NEW].count +
+			       run->contents.by[PFSTAT_CONTENT_PRESENT].count;
+	const uint64_t removed = run->evidence.shared_removed.count;
+
+	return removed > FEW_SHARE * known ? removed : 0;
+}
+
+/* Who punched the hole is only known for the program's own calls. */
+static void add_removed(const struct report *run, struct verdict_cause *cause)
+{
+	struct verdict_callers found;
+
+	verdict_add(cause,
+		    " %" PRIu64 " of the new pages are where a page had been before: a hole was "
+		    "punched (fallocate(), MADV_REMOVE), or the file was truncated",
+		    removed_pages(run));
+	verdict_code_advisers(run, NULL, MADV_REMOVE, &found);
+	if (found.calls) {
+		verdict_add(cause, "; the program called madvise(MADV_REMOVE) %" PRIu64 " time%s",
+			    found.calls, found.calls == 1 ? "" : "s");
+		verdict_code_add_place(cause, &found);
+	}
+	verdict_add(cause, ".");
 }
 
 static void state_shared_touches(const struct report *run, struct verdict_cause *cause)
 {
 	const struct evidence_sum *made = &run->contents.by[PFSTAT_CONTENT_NEW];
 	const struct evidence_sum *present = &run->contents.by[PFSTAT_CONTENT_PRESENT];
-	const uint64_t known = made->count + present->count;
+	const uint64_t known = made->count + present->count, again = mapped_again(run);
+	const uint64_t removed = removed_pages(run);
 
-	if (!known && is_mapped_again(run)) {
+	if (again) {
 		cause->rule = "shared-memory-mapped";
 		verdict_add(cause,
 			    ": %" PRIu64 " of them were on pages that the process had mapped "
 			    "before, in another mapping.",
-			    run->evidence.perf.mapped.count);
+			    again);
 		return;
 	}
 	if (!known) {
@@ -584,7 +653,8 @@ static void state_shared_touches(const struct report *run, struct verdict_cause 
 		return;
 	}
 	if (present->count <= FEW_SHARE * known) {
-		verdict_add(cause, ": first touches, for each of which the kernel clears a page.");
+		verdict_add(cause, ": %sfor each of %s the kernel clears a page.",
+			    removed ? "" : "first touches, ", removed ? "them" : "which");
 	} else if (made->count <= FEW_SHARE * known) {
 		cause->rule = "shared-memory-mapped";
 		verdict_add(cause, ": the pages existed, and were only mapped into this process, "
@@ -597,6 +667,11 @@ static void state_shared_touches(const struct report *run, struct verdict_cause 
 			    " only mapped one that existed.",
 			    made->count, present->count);
 	}
+	if (!removed)
+		return;
+	if (removed >= MAIN_SHARE * known)
+		cause->rule = "shared-memory-removed";
+	add_removed(run, cause);
 }
 
 bool verdict_touch_shared_memory(const struct verdict *verdict, const struct report *run,
@@ -613,16 +688,22 @@ bool verdict_touch_shared_memory(const struct verdict *verdict, const struct rep
 	verdict_state(cause, "%" PRIu64 " faults of shared memory, %.2f µs each on the CPU",
 		      run->faults.classes[FAULT_FILE].count, cpu_us(run, FAULT_FILE));
 	state_shared_touches(run, cause);
-	if (!known && is_mapped_again(run))
+	if (mapped_again(run))
 		verdict_advise(cause, "keep one mapping and use it again.");
+	else if (removed_pages(run) && removed_pages(run) >= MAIN_SHARE * known)
+		verdict_advise(cause, "do not punch holes into pages in use, and do not truncate "
+				      "the file; strace -f -e fallocate,ftruncate,madvise -p PID, "
+				      "for each process that shares it, shows the calls.");
 	else if (made->count > present->count)
 		verdict_advise(cause, "keep and reuse the memory, or MADV_POPULATE_WRITE for the "
 				      "range; huge pages: shmem_enabled, MAP_HUGETLB.");
 	else
 		verdict_advise(cause,
-			       "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
-			       "huge pages (MAP_HUGETLB, huge_pages=on of PostgreSQL, "
-			       "shmem_enabled) need 512 times fewer; keep processes, so that "
-			       "they map once.");
+			       "%s maps a range in one call; huge pages (MAP_HUGETLB, "
+			       "huge_pages=on of PostgreSQL, shmem_enabled) need 512 times fewer; "
+			       "keep processes, so that they map once.",
+			       run->evidence.inherited.count || run->evidence.shared_inherited ?
+				       "MADV_POPULATE_READ in each process" :
+				       "MAP_POPULATE or MADV_POPULATE_READ");
 	return true;
 }

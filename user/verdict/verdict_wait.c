@@ -412,8 +412,7 @@ bool verdict_wait_server(const struct verdict *verdict, const struct report *run
 	return true;
 }
 
-/* Waits named by a separate rule. */
-static bool has_own_rule(const char *wait)
+bool verdict_wait_has_rule(const char *wait)
 {
 	static const char *const waits[] = { WAIT_USERFAULTFD, WAIT_MMAP_LOCK, WAIT_VMA_LOCK,
 					     WAIT_WRITEBACK,   WAIT_NFS,       WAIT_FUSE,
@@ -433,7 +432,7 @@ bool verdict_wait_contention(const struct verdict *verdict, const struct report 
 
 	(void)verdict;
 	if (!verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_BLOCKED)) ||
-	    (waited_for && has_own_rule(waited_for)))
+	    (waited_for && verdict_wait_has_rule(waited_for)))
 		return false;
 	cause->certain = waited_for;
 	if (waited_for)
@@ -494,7 +493,7 @@ bool verdict_wait_foreign(const struct verdict *verdict, const struct report *ru
 
 	(void)verdict;
 	if (!verdict_claim_time(cause, run, VERDICT_ALL, VERDICT_PART(PART_FOREIGN)) ||
-	    (waited_for && has_own_rule(waited_for)))
+	    (waited_for && verdict_wait_has_rule(waited_for)))
 		return false;
 	cause->certain = false;
 	if (waited_for)

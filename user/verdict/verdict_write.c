@@ -17,6 +17,7 @@
 #define EXEC_MAPS   64 /* mappings of a program's start */
 #define SHORT_MAP   4  /* faults */
 #define MAIN_SHARE  0.5
+#define FEW_SHARE   0.1
 #define READ_PAGES  0.5 /* for each fault required to find a page */
 #define AHEAD_PAGES 2	/* for each fault submitting a read-ahead */
 
@@ -40,6 +41,20 @@ static double sleep_share(const struct report *run)
 	       (disk + ahead);
 }
 
+static void advise_holes(struct verdict_cause *cause, const struct report *run, uint64_t faults)
+{
+	const bool random = run->evidence.advices[MADV_RANDOM];
+
+	if (run->evidence.missing_stores > FEW_SHARE * faults) {
+		verdict_advise(cause, "write the file with pwrite(), or call MADV_POPULATE_WRITE "
+				      "for the whole range.");
+		return;
+	}
+	verdict_add(cause, " The program only read these pages.");
+	verdict_advise(cause, "skip the holes: lseek(SEEK_DATA) finds the next data%s.",
+		       random ? "; without MADV_RANDOM one fault fills more pages" : "");
+}
+
 bool verdict_write_holes(const struct verdict *verdict, const struct report *run,
 			 struct verdict_cause *cause)
 {
@@ -57,8 +72,7 @@ bool verdict_write_holes(const struct verdict *verdict, const struct report *run
 		      " faults found no page of the file, but nearly nothing was read from "
 		      "a device: the file is new or has holes, and the kernel clears pages for it.",
 		      faults);
-	verdict_advise(cause, "write the file with pwrite(), or call MADV_POPULATE_WRITE for the "
-			      "whole range.");
+	advise_holes(cause, run, faults);
 	return true;
 }
 
@@ -147,6 +161,7 @@ void verdict_write_add_maps(struct verdict_cause *cause, const struct report *ru
 	/* Each program maps its libraries, and needs a part of them. */
 	const bool starts = run->evidence.execs >= FEW_EXECS &&
 			    maps <= EXEC_MAPS * run->evidence.execs;
+	const bool inherited = run->evidence.inherited.count >= MAIN_SHARE * faults;
 	const bool is_short = !starts && maps >= FEW_MAPS && faults <= SHORT_MAP * maps;
 
 	if (again)
@@ -163,6 +178,11 @@ void verdict_write_add_maps(struct verdict_cause *cause, const struct report *ru
 			    " The program made %" PRIu64 " mappings of files; each cost its calls "
 			    "and %.1f of these faults.",
 			    maps, (double)faults / maps);
+	if (inherited)
+		verdict_add(cause,
+			    " %" PRIu64 " of them were in mappings that the process has from its "
+			    "parent: fork() copies no page-table entries of files.",
+			    run->evidence.inherited.count);
 	if (starts)
 		verdict_advise(cause, "start fewer programs (one process for many tasks), or link "
 				      "them statically.");
@@ -172,6 +192,10 @@ void verdict_write_add_maps(struct verdict_cause *cause, const struct report *ru
 	else if (is_short)
 		verdict_advise(cause, "read() or pread() small files and small ranges; or keep "
 				      "the mappings.");
+	else if (inherited)
+		verdict_advise(cause,
+			       "MADV_POPULATE_READ in each child maps a range in one call; threads "
+			       "instead of processes have one page table.");
 	else
 		verdict_advise(cause,
 			       "MAP_POPULATE or MADV_POPULATE_READ maps a range in one call; "
@@ -209,6 +233,8 @@ bool verdict_write_cached(const struct verdict *verdict, const struct report *ru
 			  struct verdict_cause *cause)
 {
 	const struct evidence_sum *reads = &run->evidence.cached_reads;
+	const bool exact = run->environment.exact;
+	const bool around = run->environment.fault_around && !exact;
 
 	(void)verdict;
 	cause->claim =
@@ -222,14 +248,13 @@ bool verdict_write_cached(const struct verdict *verdict, const struct report *ru
 		      "%" PRIu64 " small faults mapped pages that were in the page cache, %.2f µs "
 		      "each",
 		      reads->count, reads->total_ns / 1e3 / reads->count);
-	verdict_add(cause, run->environment.fault_around ?
-				   "." :
-				   "; fault-around was off in this recording.");
-	if (run->environment.fault_around && state_taken_away(cause, run))
+	verdict_add(cause, around ? "." : "; fault-around was off in this recording.");
+	if (around && state_taken_away(cause, run))
 		return true;
-	if (run->environment.fault_around)
+	if (around)
 		verdict_write_add_maps(cause, run, reads->count, run->evidence.mapped_before.count);
 	else
-		verdict_advise(cause, "record without --fault-around off.");
+		verdict_advise(cause, exact ? "record without --exact." :
+					      "record without --fault-around off.");
 	return true;
 }

@@ -202,8 +202,13 @@ static enum part part_of_sleep(const struct sleep *sleep)
 
 	if (sleep->kind == WAIT_OF_HANDLER)
 		return PART_HANDLER;
+	/*
+	 * In perf's intervals a sleep in I/O wait may be for the thread's own read, and the reason
+	 * of others is known by the stack only.
+	 */
 	if (event->event.flags & PFSTAT_OFF_CPU_ASLEEP)
-		return PART_ASLEEP;
+		return sleep->kind && !(event->event.flags & PFSTAT_OFF_CPU_IOWAIT) ? PART_BLOCKED :
+										      PART_ASLEEP;
 	if (event->event.flags & PFSTAT_OFF_CPU_IOWAIT)
 		return PART_FOREIGN;
 	return event->state & STATE_UNINTERRUPTIBLE || sleep->kind ? PART_BLOCKED : PART_RESIDUE;

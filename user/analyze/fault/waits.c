@@ -270,6 +270,12 @@ int waits_find(struct waits *waits, const char *functions, uint32_t *id)
 	return 0;
 }
 
+static void waits_may_be_own(struct wait_row *row)
+{
+	if (row->cause && !strcmp(row->cause, WAIT_PAGE))
+		row->cause = WAIT_OWN_PAGE;
+}
+
 int waits_find_event(struct waits *waits, const struct pfstat_wait *event, uint32_t *id,
 		     enum wait_kind *kind)
 {
@@ -278,6 +284,8 @@ int waits_find_event(struct waits *waits, const struct pfstat_wait *event, uint3
 	*id = 0;
 	if (event->event.flags & PFSTAT_WAIT_NAMED)
 		err = waits_find(waits, event->functions, id);
+	if (*id && event->event.flags & PFSTAT_WAIT_OWN)
+		waits_may_be_own(&waits->rows[*id - 1]);
 	*kind = wait_kind_of(*id ? waits->rows[*id - 1].cause : NULL);
 	return err;
 }
@@ -292,14 +300,16 @@ int waits_add_sleep(struct waits *waits, uint32_t id, const struct pfstat_off_cp
 
 /* A sleep may have several spans, one after the other. @slept_ns: in earlier spans. */
 static uint64_t waits_add_span(struct wait_row *row, const struct explain_span *span,
-			       enum fault_class class, uint64_t slept_ns)
+			       const struct explained *fault, uint64_t slept_ns)
 {
 	const uint64_t ns = span->to_ns - span->from_ns;
 
 	row->sleeps += !slept_ns;
 	row->total_ns += ns;
 	row->parts_ns[span->part] += ns;
-	row->classes_ns[class] += ns;
+	row->classes_ns[fault->class] += ns;
+	if (span->part == PART_ASLEEP && !fault->major)
+		row->minor_asleep_ns += ns;
 	slept_ns += ns;
 	if (slept_ns > row->max_ns)
 		row->max_ns = slept_ns;
@@ -319,13 +329,13 @@ void waits_add_fault(struct waits *waits, const struct explained *fault)
 			slept_ns = 0;
 		if (!span->wait || !part_has(span->part, PART_HAS_STACK))
 			continue;
-		slept_ns =
-			waits_add_span(&waits->rows[span->wait - 1], span, fault->class, slept_ns);
-		if (span->part == PART_FOREIGN || span->part == PART_BLOCKED)
+		slept_ns = waits_add_span(&waits->rows[span->wait - 1], span, fault, slept_ns);
+		if (span->part == PART_FOREIGN || span->part == PART_BLOCKED ||
+		    span->part == PART_ASLEEP)
 			known_ns += span->to_ns - span->from_ns;
 	}
-	waits->unknown_ns +=
-		fault->parts_ns[PART_FOREIGN] + fault->parts_ns[PART_BLOCKED] - known_ns;
+	waits->unknown_ns += fault->parts_ns[PART_FOREIGN] + fault->parts_ns[PART_BLOCKED] +
+			     fault->parts_ns[PART_ASLEEP] - known_ns;
 }
 
 static int waits_compare(const void *a, const void *b)

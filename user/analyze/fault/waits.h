@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The kernel stacks of sleeps in faults, with their times. Time is added only if no block request
- * explains it: the parts foreign, blocked, handler, reclaim and residue. Also the last tasks before
+ * explains it: the parts foreign, blocked, handler, reclaim, asleep and residue. Also the last tasks before
  * waits for a CPU, and the threads that passed mmap_lock on. Bounded.
  */
 #ifndef PFSTAT_USER_WAITS_H
@@ -93,6 +93,7 @@ struct wait_row {
 	uint64_t total_ns, max_ns;
 	uint64_t parts_ns[NR_PARTS];
 	uint64_t classes_ns[NR_FAULT_CLASSES];
+	uint64_t minor_asleep_ns; /* in PART_ASLEEP of minor faults */
 };
 
 /* All zero is empty. */
@@ -100,7 +101,7 @@ struct waits {
 	struct hash ids;       /* by text */
 	struct wait_row *rows; /* for id 1, 2, … */
 	size_t nr, room;
-	uint64_t unknown_ns; /* foreign and blocked parts without a known stack */
+	uint64_t unknown_ns; /* foreign, blocked and asleep parts without a known stack */
 	struct cpu_tasks tasks;
 	struct lock_wakers lock_wakers;
 };

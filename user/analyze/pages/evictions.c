@@ -536,7 +536,8 @@ int evictions_add_fault(struct evictions *evictions, const struct explained *fau
 	page_marks_run(&marks->pages, fault->pgoff % CHUNK_PAGES, 1, &mark);
 	if (!mark)
 		return 0;
-	if (waited(fault)) {
+	if (waited(fault) || fault->class == FAULT_READAHEAD) {
+		/* Class readahead submitted reads of the pages behind its own, which came back. */
 		pair = evictions_find_pair(evictions, false, mark, fault->pid);
 		if (!pair)
 			return -ENOMEM;

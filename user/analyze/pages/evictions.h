@@ -70,7 +70,7 @@ enum evictions_reason {
 /* Pages read again. */
 struct evictions_sum {
 	uint64_t pages;	   /* read again, including readahead */
-	uint64_t faults;   /* faults that waited for such a page: class disk or wait, or major */
+	uint64_t faults;   /* on such a page: class disk, wait or readahead, or major */
 	uint64_t total_ns; /* among these faults */
 };
 

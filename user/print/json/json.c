@@ -246,6 +246,7 @@ static json_t *json_of_run(const struct view *view)
 		{ "environment", json_environment(&run->environment) },
 		{ "cgroup_memory", json_cgroup_memory(run) },
 		{ "cgroup_limits", cgroup_json(&run->cgroup) },
+		{ "exact", exact_json(&run->exact) },
 		{ "damage", value_text(run->losses.damage) },
 		{ "repeat", value_count(run->drive.repeat) },
 		{ "elapsed_ns", value_known(run->time.elapsed_ns) },

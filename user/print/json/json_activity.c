@@ -184,7 +184,7 @@ const struct fields mmap_lock_fields = FIELDS("mmap_lock", NULL, report_mmap_loc
 
 json_t *json_mmap_lock(const struct report *run)
 {
-	if (view_source_is_perf(run) || !view_has_hook(run, HOOK_WAIT_STACK))
+	if (!view_has_hook(run, HOOK_WAIT_STACK))
 		return json_null();
 	return json_fields(&mmap_lock_fields, run, &run->mmap_lock);
 }

@@ -152,7 +152,7 @@ static const struct field waits_rows[] = {
 	FIELD_AS("stacks", ROWS, report_waits, rows, "Longest first.", .of = &wait_fields,
 		 FIELD_NR(report_waits, nr)),
 	FIELD(COUNT, report_waits, unknown_ns,
-	      "Time in the parts foreign and blocked without a known kernel stack."),
+	      "Time in the parts foreign, blocked and asleep without a known kernel stack."),
 };
 
 const struct fields waits_fields = FIELDS("waits", NULL, report_waits, waits_rows);
@@ -208,7 +208,8 @@ static const struct field evictions_pair_rows[] = {
 	FIELD(COUNT, evictions_pair, victim,
 	      "Process that read them again; 0: several, beyond the kept pairs."),
 	FIELD(COUNT, evictions_pair, pages, "Pages read again, including read-ahead."),
-	FIELD(COUNT, evictions_pair, faults, "Faults that waited for such a page."),
+	FIELD(COUNT, evictions_pair, faults,
+	      "Faults that waited for such a page, or read the pages behind it."),
 	FIELD(COUNT, evictions_pair, total_ns, "How long these faults took."),
 };
 

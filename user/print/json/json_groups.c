@@ -91,8 +91,8 @@ static const char *const group_advices[] = { "normal", "random", "sequential", "
 
 static const struct field group_rows[] = {
 	FIELD(POINTER, group, name,
-	      "Path, PID START-END path, name (tid), or symbol (object); (others): all "
-	      "folded groups."),
+	      "Path, PID START-END path, name (tid), symbol or function (object), or "
+	      "source:line (object); (others): all folded groups."),
 	FIELD(NONZERO, group, pid, NULL),
 	FIELD(NONZERO, group, tid, NULL),
 	FIELD(WIDE, group, address,

@@ -135,8 +135,8 @@ _Static_assert(ARRAY_SIZE(fault_parts_rows) == NR_PARTS, "a part has no row");
 static const struct fields fault_parts_fields =
 	FIELDS("fault_parts",
 	       "They add up to total_ns. A part without its eBPF hook is null throughout; its time "
-	       "is then in another, or in none. From perf, queue, device, completion, foreign, "
-	       "blocked, handler and reclaim are null.",
+	       "is then in another, or in none. From perf, queue, device, completion and foreign "
+	       "are null; blocked and handler without the kernel's stacks; reclaim without root.",
 	       faults_row, fault_parts_rows);
 
 static const struct field faults_rows[] = {

@@ -46,8 +46,12 @@ static void group_readahead_row(struct grid *grid, const struct report *run,
 		return;
 	grid_row(grid);
 	cells_text(grid, "", 7);
-	grid_cell(grid, "%s, %" PRIu64 " KiB ahead, %" PRIu64 " misses", view_advice_name(group),
-		  view_ra_bytes(run, group) / 1024, view_mmap_miss(group));
+	if (mapping_state_has_readahead(&group->state))
+		grid_cell(grid, "%s, %" PRIu64 " KiB ahead, %" PRIu64 " misses",
+			  view_advice_name(group), view_ra_bytes(run, group) / 1024,
+			  view_mmap_miss(group));
+	else
+		grid_cell(grid, "%s", view_advice_name(group));
 }
 
 static void groups_left_out_line(FILE *out, const struct view *view)
@@ -78,8 +82,9 @@ static void groups_folded_line(FILE *out, const struct view *view)
 
 int table_groups(FILE *out, const struct view *view)
 {
-	static const char *const names[NR_GROUP_BY] = { "<File", "<Mapping", "<Thread",
-							"<Code", "<Stack",   "<Name" };
+	static const char *const names[NR_GROUP_BY] = {
+		"<File", "<Mapping", "<Thread", "<Code", "<Stack", "<Name", "<Function", "<Line"
+	};
 	const struct report *run = view->run;
 	const char *const headings[] = {
 		">Faults",  ">Major",  ">Total ms", ">Share",

@@ -219,8 +219,7 @@ static void missing_add(struct list *list, const char *name)
 static void missing_note(FILE *out, const struct report *run)
 {
 	struct list list = {
-		.separator = view_source_is_perf(run) ? "n/a, because perf does not report it: " :
-							"n/a, because eBPF had no hook: ",
+		.separator = view_missing(run),
 	};
 	enum fault_class class;
 	enum part part;

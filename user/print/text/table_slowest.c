@@ -423,7 +423,7 @@ static void slow_no_hook_text(struct slow_text *text, const struct report *run)
 		{ HOOK_WAIT_STACK, "the kernel stacks of sleeps" },
 		{ HOOK_WAKEUP, "the threads that ended them" },
 	};
-	const char *separator = "n/a, because eBPF had no hook: ";
+	const char *separator = view_missing(run);
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(needs); i++) {
@@ -432,6 +432,8 @@ static void slow_no_hook_text(struct slow_text *text, const struct report *run)
 		slow_text_add(text, "%s%s", separator, needs[i].what);
 		separator = ", ";
 	}
+	if (view_source_is_perf(run))
+		slow_text_add(text, ", what ran on the CPU instead");
 }
 
 static int slow_missing_text(FILE *out, const struct report *run, size_t columns)
@@ -440,12 +442,7 @@ static int slow_missing_text(FILE *out, const struct report *run, size_t columns
 	int err;
 
 	slow_text_open(&text, out);
-	if (view_source_is_perf(run))
-		slow_text_add(&text,
-			      "n/a, because perf does not report it: device "
-			      "requests, the kernel stacks of sleeps, the threads that ended "
-			      "them, what ran on the CPU instead");
-	else if (!run->bpf.known)
+	if (!run->bpf.known)
 		slow_text_add(&text, "n/a, because eBPF did not run: parts, device requests, "
 				     "kernel stacks of sleeps, the threads that ended them");
 	else

@@ -39,8 +39,9 @@ void table_waits_functions(char *text, size_t size, const char *functions)
 static void waits_unknown_line(FILE *out, const struct report *run)
 {
 	if (run->waits.unknown_ns)
-		fprintf(out, "Slept %.2f ms in foreign and blocked without a known kernel stack\n",
-			run->waits.unknown_ns / 1e6);
+		fprintf(out, "Slept %.2f ms in %s without a known kernel stack\n",
+			run->waits.unknown_ns / 1e6,
+			view_source_is_perf(run) ? "asleep" : "foreign and blocked");
 }
 
 void table_waits_short(FILE *out, const struct report *run)
@@ -153,7 +154,7 @@ void table_lock_notes(FILE *out, const struct report *run)
 		return;
 	fprintf(out, "Slept %.2f ms for mmap_lock, %" PRIu64 " time%s", lock->total_ns / 1e6,
 		lock->sleeps, lock->sleeps == 1 ? "" : "s");
-	if (lock->total_ns > lock->in_faults_ns)
+	if (lock->total_ns > lock->in_faults_ns && !view_source_is_perf(run))
 		fprintf(out, "; %.2f ms of it before the faults, not in their time",
 			(lock->total_ns - lock->in_faults_ns) / 1e6);
 	fputc('\n', out);

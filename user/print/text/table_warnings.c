@@ -228,8 +228,8 @@ void table_warnings(FILE *out, const struct view *view, size_t number)
 		     run->losses.maps_late_cpus);
 	if (run->losses.names_left_out != COUNT_NA && run->losses.names_left_out)
 		warn(out, number,
-		     "%" PRIu64 " SYMBOLS ARE NOT IN THE RECORDING: ADDRESSES ARE "
-		     "PRINTED INSTEAD",
+		     "%" PRIu64 " SYMBOLS OR LINES ARE NOT IN THE RECORDING: "
+		     "ADDRESSES ARE PRINTED INSTEAD",
 		     run->losses.names_left_out);
 	if (!run->bpf.known)
 		return;
