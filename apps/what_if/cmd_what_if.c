@@ -59,6 +59,7 @@ static void what_if_cells(struct grid *grid, const struct what_if *what_if, size
 		grid_cell(grid, "n/a");
 		grid_cell(grid, "n/a");
 		grid_cell(grid, "n/a");
+		grid_cell(grid, "n/a");
 		return;
 	}
 	grid_cell(grid, "%" PRIu64, row->prediction.major);
@@ -68,14 +69,18 @@ static void what_if_cells(struct grid *grid, const struct what_if *what_if, size
 		grid_cell(grid, "%.2f", pages_in_mib(row->prediction.unused_pages));
 	else
 		grid_cell(grid, "n/a");
+	if (row->no_time)
+		grid_cell(grid, "n/a");
+	else
+		grid_cell(grid, "%.2f", row->prediction.total_ns / 1e6);
 }
 
 static int print_settings(FILE *out, const struct what_if *what_if)
 {
-	static const char *const headings[] = { "<",	     ">Read-ahead",
-						"<Advice",   ">Fault-around",
-						">Major",    ">Minor",
-						">Read MiB", ">Unused MiB" };
+	static const char *const headings[] = {
+		"<",	  ">Read-ahead", "<Advice",	">Fault-around", ">Major",
+		">Minor", ">Read MiB",	 ">Unused MiB", ">Time ms"
+	};
 	struct grid grid;
 	size_t i;
 
@@ -86,23 +91,42 @@ static int print_settings(FILE *out, const struct what_if *what_if)
 	return grid_close(&grid, out);
 }
 
+static const char *reason_of_row(const struct what_if_row *row)
+{
+	return row->cannot;
+}
+
+static const char *reason_of_time(const struct what_if_row *row)
+{
+	return row->cannot ? NULL : row->no_time;
+}
+
 /* Each reason once, with the number of its rows. */
-static void print_reasons(FILE *out, const struct what_if *what_if)
+static void print_reasons_of(FILE *out, const struct what_if *what_if, const char *what,
+			     const char *(*reason)(const struct what_if_row *row))
 {
 	const struct what_if_row *rows = what_if->rows;
 	size_t i, j, nr;
 
 	for (i = 0; i < what_if->nr_rows; i++) {
-		for (j = 0; j < i && rows[j].cannot != rows[i].cannot; j++)
+		for (j = 0; j < i && reason(&rows[j]) != reason(&rows[i]); j++)
 			;
-		if (!rows[i].cannot || j < i)
+		if (!reason(&rows[i]) || j < i)
 			continue;
 		for (nr = 0; j < what_if->nr_rows; j++)
-			nr += rows[j].cannot == rows[i].cannot;
-		fprintf(out, "Cannot predict %zu settings: %s\n", nr, rows[i].cannot);
+			nr += reason(&rows[j]) == reason(&rows[i]);
+		fprintf(out, "Cannot predict %s%zu settings: %s\n", what, nr, reason(&rows[i]));
 	}
+}
+
+static void print_reasons(FILE *out, const struct what_if *what_if)
+{
+	size_t i;
+
+	print_reasons_of(out, what_if, "", reason_of_row);
+	print_reasons_of(out, what_if, "the time of ", reason_of_time);
 	for (i = 0; i < what_if->nr_rows && !what_if->exact; i++)
-		if (rows[i].cannot) {
+		if (what_if->rows[i].cannot) {
 			fputs("For these, record with --exact, with --fault-around off (module), "
 			      "or once with read_ahead_kb 0 and a cold page cache\n",
 			      out);
@@ -175,9 +199,7 @@ static void print_best_setting(FILE *out, const struct what_if *what_if)
 		fputs("\nBest: not known\n", out);
 		return;
 	}
-	fprintf(out,
-		"\n* has the fewest major faults (%" PRIu64 "), and reads least among these. "
-		"The time is n/a: the model does not know the device\n",
+	fprintf(out, "\n* has the fewest major faults (%" PRIu64 "), and reads least among these\n",
 		row->prediction.major);
 }
 
@@ -231,7 +253,11 @@ static json_t *setting_json(const struct what_if *what_if, size_t i)
 		{ "bytes_read", pages_json(!row->cannot, row->prediction.read_pages) },
 		{ "bytes_unused",
 		  pages_json(!row->cannot && what_if->exact, row->prediction.unused_pages) },
-		{ "total_ns", json_null() },
+		{ "total_ns",
+		  value_count_if(!row->cannot && !row->no_time, row->prediction.total_ns) },
+		{ "error_ns",
+		  value_count_if(!row->cannot && !row->no_time, row->prediction.error_ns) },
+		{ "no_time", value_text(row->cannot ? NULL : row->no_time) },
 		{ "best", json_boolean(i == what_if->best) },
 		{ "cannot", value_text(row->cannot) },
 		{ 0 },
@@ -320,7 +346,8 @@ static const struct argp_option argp_options[] = {
 	  "madvise(2) for all mapped data files (default: as recorded, random and sequential)", 1 },
 	{ "fault-around", KEY_FAULT_AROUND, "SIZE,...", 0,
 	  "values of fault_around_bytes (default: as recorded)", 1 },
-	{ "file", KEY_FILE, "PATH", 0, "predict only the faults on this recorded file", 1 },
+	{ "file", KEY_FILE, "PATH", 0,
+	  "predict only the faults on this recorded file, or those in this folder", 1 },
 	{ NULL, 0, NULL, 0, "Output:", 2 },
 	{ "json", KEY_JSON, "FILE", 0, "also write JSON to FILE", 2 },
 	{ 0 },

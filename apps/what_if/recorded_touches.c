@@ -207,8 +207,13 @@ static int touches_take_fault(void *context, const struct explained *fault)
 	if (file->seen.err || array_reserve((void **)&touches->touches, touches->nr_touches,
 					    &touches->touch_capacity, sizeof(*touches->touches)))
 		return -ENOMEM;
+	touches->untimed |= !fault->whole || fault->perf & PFSTAT_PERF_NO_END;
 	touches->touches[touches->nr_touches++] = (struct touch){
-		.start_ns = fault->start_ns,
+		.time = { .start_ns = fault->start_ns,
+			  .ns = fault->end_ns - fault->start_ns,
+			  .cpu_ns = fault->parts_known ? explained_cpu_ns(fault) :
+							 ACCESS_NS_UNKNOWN,
+			  .major = fault->major },
 		.access = { .page = page,
 			    .mapping = mapping - touches->mappings,
 			    .write = is_store(fault, map) },
@@ -387,8 +392,8 @@ static int touch_by_start(const void *a, const void *b)
 {
 	const struct touch *left = a, *right = b;
 
-	if (left->start_ns != right->start_ns)
-		return left->start_ns < right->start_ns ? -1 : 1;
+	if (left->time.start_ns != right->time.start_ns)
+		return left->time.start_ns < right->time.start_ns ? -1 : 1;
 	return left->access.page < right->access.page ? -1 : left->access.page > right->access.page;
 }
 

@@ -4,6 +4,7 @@
  * answer, and predicts these. What cannot be predicted gets a reason.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,10 +42,22 @@ static bool leaves_out_fault_around(const struct what_if *what_if)
 	return what_if->touches.exact || !e->fault_around || e->fault_around_bytes == page_size();
 }
 
+/* --file names the file, or a folder above it. */
+static bool is_named(const struct what_if *what_if, const struct touched_file *file)
+{
+	const char *name = what_if->options.file;
+	size_t length = name ? strlen(name) : 0;
+
+	while (length && name[length - 1] == '/')
+		length--;
+	return !name || (!strncmp(file->path, name, length) &&
+			 (!file->path[length] || file->path[length] == '/'));
+}
+
 static const char *reason_to_leave_out(const struct what_if *what_if,
 				       const struct touched_file *file)
 {
-	if (what_if->options.file && strcmp(file->path, what_if->options.file))
+	if (!is_named(what_if, file))
 		return WHAT_IF_OTHER_FILE;
 	if (!file->type[0])
 		return "its file system is not known";
@@ -92,8 +105,7 @@ static int message_of_no_file(const struct what_if *what_if)
 
 	for (i = 0; i < what_if->touches.nr_files; i++) {
 		file = &what_if->touches.files[i];
-		if (!file->faults ||
-		    (what_if->options.file && strcmp(file->path, what_if->options.file)))
+		if (!file->faults || !is_named(what_if, file))
 			continue;
 		return message(STATUS_FAILED, "cannot predict faults on %s: %s", file->path,
 			       file->left_out);
@@ -254,19 +266,121 @@ static const char *reason_not_to_predict(const struct what_if *what_if,
 	return what_if->exact ? NULL : reason_of_ordinary(what_if, settings);
 }
 
+/* The time. */
+
+#define TIME_PERCENT 10 /* what the time may be off */
+
+static bool is_apart(double ns, double from_ns, double error_ns)
+{
+	return 100 * (fabs(ns - from_ns) - error_ns) > TIME_PERCENT * from_ns;
+}
+
+static bool is_on_one_device(const struct what_if *what_if)
+{
+	const struct touched_file *file, *first = NULL;
+	size_t i;
+
+	for (i = 0; i < what_if->touches.nr_files; i++) {
+		file = &what_if->touches.files[i];
+		if (file->left_out || !file->faults)
+			continue;
+		if (first && file->dev != first->dev)
+			return false;
+		first = file;
+	}
+	return true;
+}
+
+static bool faults_overlap(const struct access_list *list)
+{
+	uint64_t end_ns = 0;
+	size_t i;
+
+	for (i = 0; i < list->nr_accesses; i++) {
+		if (list->times[i].start_ns < end_ns)
+			return true;
+		end_ns = list->times[i].start_ns + list->times[i].ns;
+	}
+	return false;
+}
+
+static const char *reason_of_no_time(const struct what_if *what_if, const struct access_list *list)
+{
+	if (what_if->touches.untimed)
+		return "the recording does not have the whole time of each fault";
+	if (!is_on_one_device(what_if))
+		return "the files are on several devices";
+	if (faults_overlap(list))
+		return "faults of several threads overlapped";
+	return NULL;
+}
+
+static const char *reason_of_cost(const struct read_cost *cost,
+				  const struct fault_prediction *recorded)
+{
+	if (!cost->learned_major || !cost->minor_ns)
+		return "the recording has no major or no minor faults to know their costs from";
+	if (10 * cost->learned_major < 9 * cost->expected_major)
+		return "pages were cached before; record a cold start";
+	if (is_apart(recorded->total_ns, cost->total_ns, recorded->error_ns))
+		return "the model does not repeat the recorded time within 10 %";
+	return NULL;
+}
+
+/* Learns the costs from the recording, and predicts its own time with them. */
+static int learn_cost(struct what_if *what_if, const struct access_list *list)
+{
+	const struct prediction_settings settings = {
+		.window = PREDICTION_RECORDED,
+		.advice = MAPPING_MIXED,
+		.around = leaves_out_fault_around(what_if) ? 1 :
+							     what_if->around_bytes / page_size(),
+		.single = what_if->touches.exact,
+	};
+	struct prediction_settings timed = settings;
+	struct fault_prediction recorded;
+	int err;
+
+	what_if->no_time = reason_of_no_time(what_if, list);
+	if (what_if->no_time)
+		return 0;
+	timed.cost = &what_if->cost;
+	err = fault_prediction_learn(&what_if->cost, list, &settings);
+	if (!err)
+		err = fault_prediction_make(&recorded, list, &timed);
+	if (!err)
+		what_if->no_time = reason_of_cost(&what_if->cost, &recorded);
+	return err;
+}
+
 /* The prediction. */
+
+static int predict_setting(struct what_if *what_if, const struct access_list *list,
+			   struct what_if_row *row)
+{
+	const struct fault_prediction *prediction = &row->prediction;
+	int err;
+
+	row->no_time = what_if->no_time;
+	row->settings.cost = row->no_time ? NULL : &what_if->cost;
+	err = fault_prediction_make(&row->prediction, list, &row->settings);
+	if (!row->no_time && 100 * prediction->error_ns > TIME_PERCENT * prediction->total_ns)
+		row->no_time = "the recorded reads are too few or of too few sizes to know the "
+			       "time of those";
+	return err;
+}
 
 static int predict_settings(struct what_if *what_if, const struct access_list *list)
 {
 	struct what_if_row *row;
-	int err = 0;
+	int err = learn_cost(what_if, list);
 	size_t i;
 
 	for (i = 0; i < what_if->nr_rows && !err && !signals_caught; i++) {
 		row = &what_if->rows[i];
 		row->cannot = reason_not_to_predict(what_if, &row->settings);
 		if (!row->cannot)
-			err = fault_prediction_make(&row->prediction, list, &row->settings);
+			err = predict_setting(what_if, list, row);
 	}
 	return err;
 }
@@ -314,6 +428,7 @@ struct list_arrays {
 	uint64_t *pages, *windows;
 	struct access_mapping *mappings;
 	struct access *accesses;
+	struct access_time *times;
 };
 
 static int fill_access_list(struct access_list *list, struct list_arrays *arrays,
@@ -326,7 +441,9 @@ static int fill_access_list(struct access_list *list, struct list_arrays *arrays
 	arrays->windows = calloc(touches->nr_files + 1, sizeof(*arrays->windows));
 	arrays->mappings = calloc(touches->nr_mappings + 1, sizeof(*arrays->mappings));
 	arrays->accesses = calloc(touches->nr_touches + 1, sizeof(*arrays->accesses));
-	if (!arrays->pages || !arrays->windows || !arrays->mappings || !arrays->accesses)
+	arrays->times = calloc(touches->nr_touches + 1, sizeof(*arrays->times));
+	if (!arrays->pages || !arrays->windows || !arrays->mappings || !arrays->accesses ||
+	    !arrays->times)
 		return -ENOMEM;
 	for (i = 0; i < touches->nr_files; i++) {
 		arrays->pages[i] = touches->files[i].pages;
@@ -338,8 +455,10 @@ static int fill_access_list(struct access_list *list, struct list_arrays *arrays
 		arrays->mappings[i] = touches->mappings[i].mapping;
 	for (i = 0; i < touches->nr_touches; i++) {
 		file = &touches->files[touches->mappings[touches->touches[i].access.mapping].file];
-		if (!file->left_out)
-			arrays->accesses[nr++] = touches->touches[i].access;
+		if (file->left_out)
+			continue;
+		arrays->accesses[nr] = touches->touches[i].access;
+		arrays->times[nr++] = touches->touches[i].time;
 	}
 	*list = (struct access_list){
 		.kernel = readahead_kernel_find(touches->environment.kernel),
@@ -352,6 +471,7 @@ static int fill_access_list(struct access_list *list, struct list_arrays *arrays
 		.mappings = arrays->mappings,
 		.nr_mappings = touches->nr_mappings,
 		.accesses = arrays->accesses,
+		.times = arrays->times,
 		.nr_accesses = nr,
 	};
 	return 0;
@@ -369,6 +489,7 @@ static int predict(struct what_if *what_if)
 	free(arrays.windows);
 	free(arrays.mappings);
 	free(arrays.accesses);
+	free(arrays.times);
 	return err;
 }
 

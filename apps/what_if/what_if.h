@@ -51,8 +51,8 @@ struct touched_mapping {
 };
 
 struct touch {
-	uint64_t start_ns;
 	struct access access;
+	struct access_time time;
 };
 
 struct recorded_touches {
@@ -72,6 +72,7 @@ struct recorded_touches {
 	uint64_t libc_mappings;
 	uint64_t unplaced; /* faults in no known mapping */
 	uint64_t states;   /* perf: mappings whose advice was seen */
+	bool untimed;	   /* the whole duration of a fault is not known */
 	/* While the recording is read. */
 	struct hash by_place, by_file, by_stream;
 	struct spaces *spaces;
@@ -103,7 +104,8 @@ struct what_if_options {
 
 struct what_if_row {
 	struct prediction_settings settings;
-	const char *cannot; /* the reason, one clause, or NULL if it is predicted */
+	const char *cannot;  /* the reason, one clause, or NULL if it is predicted */
+	const char *no_time; /* the same for the time */
 	struct fault_prediction prediction;
 };
 
@@ -116,6 +118,8 @@ struct what_if {
 	int64_t readahead_bytes; /* as recorded, -1: it differs between files, or is not known */
 	uint64_t around_bytes;	 /* as recorded */
 	bool around_known;
+	struct read_cost cost;
+	const char *no_time; /* why no time is predicted, one clause, or NULL */
 	struct what_if_row rows[WHAT_IF_ROWS];
 	size_t nr_rows;
 	size_t best; /* nr_rows: none */

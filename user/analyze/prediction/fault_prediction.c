@@ -4,6 +4,7 @@
  * tables. All state is freed at the end.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyze/prediction/prediction.h"
@@ -16,6 +17,7 @@ struct mapped_pages {
 	struct hash tables;
 	uint64_t recent;
 	uint64_t *recent_bits;
+	uint64_t nr; /* of them */
 };
 
 struct prediction_run {
@@ -27,6 +29,8 @@ struct prediction_run {
 	bool *opened;			/* a stream's header was read */
 	struct mapped_pages *mapped;	/* of the mappings */
 	struct fault_prediction counts;
+	struct read_clock clock;
+	struct read_cost *learned; /* NULL unless it is to be learned */
 };
 
 /* What a fault is about. */
@@ -80,6 +84,7 @@ static bool map_page(const struct predicted_fault *fault, uint64_t page)
 	if (*word & bit)
 		return false;
 	*word |= bit;
+	fault->mapped->nr++;
 	return true;
 }
 
@@ -134,7 +139,8 @@ static bool map_around(struct prediction_run *run, const struct predicted_fault 
 			continue;
 		folio = cached_file_folio(fault->file, page);
 		last = folio.first + folio.pages;
-		if (!cached_file_has_mark(fault->file, page)) {
+		if (!cached_file_has_mark(fault->file, page) &&
+		    read_clock_rest(&run->clock, fault->file, page) <= 0) {
 			first = whole ? higher(folio.first, table_first) : page;
 			hits += map_folio(fault, first, lower(last, whole ? table_end : end));
 		}
@@ -158,7 +164,8 @@ static void map_faulting(struct prediction_run *run, const struct predicted_faul
 		map_page(fault, fault->access->page);
 }
 
-static void predict_fault(struct prediction_run *run, const struct predicted_fault *fault)
+static enum fault_class predict_fault(struct prediction_run *run,
+				      const struct predicted_fault *fault)
 {
 	const enum mapping_advice advice = run->settings->advice;
 	const struct access_mapping *mapping = fault->mapping;
@@ -172,7 +179,7 @@ static void predict_fault(struct prediction_run *run, const struct predicted_fau
 
 	if (map_around(run, fault)) {
 		run->counts.minor++;
-		return;
+		return FAULT_LONG;
 	}
 	class = readahead_rule_fault(&run->rule, fault->file, fault->state, &access);
 	if (class == FAULT_DISK)
@@ -181,13 +188,36 @@ static void predict_fault(struct prediction_run *run, const struct predicted_fau
 		run->counts.minor++;
 	/* The kernel drops the lock of the mapping, and restarts the fault. */
 	if (class != FAULT_LONG && map_around(run, fault))
-		return;
+		return class;
 	if (class == FAULT_READAHEAD)
 		readahead_rule_retry(&run->rule, fault->state);
 	map_faulting(run, fault);
+	return class;
 }
 
-static int predict_access(struct prediction_run *run, const struct access *access)
+static void predict_timed_fault(struct prediction_run *run, const struct predicted_fault *fault,
+				const struct access_time *time)
+{
+	const uint64_t read = fault->file->nr_read, mapped = fault->mapped->nr;
+	const enum fault_class class = predict_fault(run, fault);
+	const struct fault_work work = {
+		.class = class,
+		.file = fault->file,
+		.page = fault->access->page,
+		.first = fault->state->start,
+		.window = fault->state->size,
+		.read_pages = fault->file->nr_read - read,
+		.mapped_pages = fault->mapped->nr - mapped,
+	};
+
+	if (run->learned)
+		read_cost_learn(run->learned, &run->clock, &work, time);
+	else if (run->settings->cost)
+		read_clock_take(&run->clock, run->settings->cost, &work);
+}
+
+static int predict_access(struct prediction_run *run, const struct access *access,
+			  const struct access_time *time)
 {
 	const struct access_mapping *mapping = &run->list->mappings[access->mapping];
 	const struct access_stream *stream = &run->list->streams[mapping->stream];
@@ -205,8 +235,10 @@ static int predict_access(struct prediction_run *run, const struct access *acces
 		readahead_rule_read(&run->rule, fault.file, fault.state, 0, 1);
 	run->opened[mapping->stream] = true;
 	cached_file_access(fault.file, access->page);
+	if (run->settings->cost)
+		read_clock_pass(&run->clock, run->settings->cost, time);
 	if (!is_mapped(&fault, access->page))
-		predict_fault(run, &fault);
+		predict_timed_fault(run, &fault, time);
 	return fault.file->err;
 }
 
@@ -240,26 +272,61 @@ static void prediction_close(struct prediction_run *run)
 	free(run->mapped);
 }
 
+static int prediction_make(struct prediction_run *run, const struct access_list *list,
+			   const struct prediction_settings *settings)
+{
+	int err;
+	size_t i;
+
+	run->list = list;
+	run->settings = settings;
+	run->rule = (struct readahead_rule){ .kernel = list->kernel,
+					     .window = settings->window,
+					     .large_folios = list->large_folios };
+	err = prediction_open(run);
+	for (i = 0; i < list->nr_accesses && !err; i++)
+		err = predict_access(run, &list->accesses[i], list->times ? &list->times[i] : NULL);
+	for (i = 0; i < list->nr_files && !err; i++) {
+		run->counts.read_pages += run->files[i].nr_read;
+		run->counts.unused_pages += run->files[i].nr_read - run->files[i].nr_accessed;
+	}
+	prediction_close(run);
+	return err;
+}
+
+/* The middle of a range, with half of it as an error. */
+static int prediction_widen(struct fault_prediction *prediction, const struct access_list *list,
+			    const struct prediction_settings *settings)
+{
+	struct prediction_run run = { .clock = { .slow = true } };
+	const int err = prediction_make(&run, list, settings);
+	const double half = (run.clock.total_ns - prediction->total_ns) / 2;
+
+	prediction->total_ns += half;
+	prediction->error_ns += fabs(half);
+	return err;
+}
+
 int fault_prediction_make(struct fault_prediction *prediction, const struct access_list *list,
 			  const struct prediction_settings *settings)
 {
-	struct prediction_run run = {
-		.list = list,
-		.settings = settings,
-		.rule = { .kernel = list->kernel,
-			  .window = settings->window,
-			  .large_folios = list->large_folios },
-	};
-	int err = prediction_open(&run);
-	size_t i;
+	struct prediction_run run = { 0 };
+	int err = prediction_make(&run, list, settings);
 
-	for (i = 0; i < list->nr_accesses && !err; i++)
-		err = predict_access(&run, &list->accesses[i]);
-	for (i = 0; i < list->nr_files && !err; i++) {
-		run.counts.read_pages += run.files[i].nr_read;
-		run.counts.unused_pages += run.files[i].nr_read - run.files[i].nr_accessed;
-	}
-	prediction_close(&run);
 	*prediction = run.counts;
-	return err;
+	if (err || !settings->cost)
+		return err;
+	prediction->total_ns = run.clock.total_ns;
+	prediction->error_ns = read_clock_error(&run.clock, settings->cost);
+	return read_cost_is_range(settings->cost) ? prediction_widen(prediction, list, settings) :
+						    0;
+}
+
+int fault_prediction_learn(struct read_cost *cost, const struct access_list *list,
+			   const struct prediction_settings *settings)
+{
+	struct prediction_run run = { .learned = cost };
+
+	*cost = (struct read_cost){ 0 };
+	return prediction_make(&run, list, settings);
 }

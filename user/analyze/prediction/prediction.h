@@ -2,8 +2,8 @@
 /*
  * Predicts the faults of recorded accesses under other settings: a pure model of the page cache, of
  * the kernel's read-ahead rule and of what a fault on a file mapping does. The accesses start with
- * an empty page cache, and nothing is evicted. The model has no time: a read ends before the next
- * fault starts. Memory grows with the pages accessed and read, and with nothing else.
+ * an empty page cache, and nothing is evicted. A read ends before the next fault starts, unless a
+ * read_cost is given: read_cost.h. Memory grows with the pages accessed and read, and with nothing else.
  *
  *	access -> already mapped?  no fault
  *		  fault-around maps it: minor fault
@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/prediction/read_cost.h"
 #include "model/fault_class.h"
 #include "model/mapping_state.h"
 #include "util/hash.h"
@@ -148,7 +149,8 @@ struct access_list {
 	size_t nr_streams;
 	const struct access_mapping *mappings;
 	size_t nr_mappings;
-	const struct access *accesses; /* in time order */
+	const struct access *accesses;	 /* in time order */
+	const struct access_time *times; /* of the accesses, or NULL */
 	size_t nr_accesses;
 };
 
@@ -159,16 +161,21 @@ struct prediction_settings {
 	uint64_t around;	    /* fault-around in pages, a power of two */
 	enum mapping_advice advice; /* of all data mappings, MAPPING_MIXED: as recorded */
 	bool single;		    /* each fault maps one page: userfaultfd watches the mappings */
+	const struct read_cost *cost; /* NULL: no time. Otherwise the list has times */
 };
 
 struct fault_prediction {
 	uint64_t major, minor;
 	uint64_t read_pages;
-	uint64_t unused_pages; /* read, and not accessed */
+	uint64_t unused_pages;	   /* read, and not accessed */
+	double total_ns, error_ns; /* only with a cost */
 };
 
 /* Returns 0 or -ENOMEM. */
 int fault_prediction_make(struct fault_prediction *prediction, const struct access_list *list,
 			  const struct prediction_settings *settings);
+/* The cost, from the recorded times. @settings: those of the recording. Returns 0 or -ENOMEM. */
+int fault_prediction_learn(struct read_cost *cost, const struct access_list *list,
+			   const struct prediction_settings *settings);
 
 #endif
