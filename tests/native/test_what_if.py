@@ -1,111 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """what-if: predictions from one recording, against cold runs on an ext4 file system with its own
 read_ahead_kb, on a loop device."""
-import contextlib
 import os
-import pathlib
-import shutil
-import subprocess
-import tempfile
 
 import pytest
 
+import cold_runs
 import native
 import pfstat
 
-PAGE = 4096
-PAGES = 16384
 READ_AHEAD = (0, 32, 128, 512, 2048)
-
-# Reads a byte of pages of a file, and prints the major faults and the bytes read meanwhile.
-TOUCH = """
-import mmap, random, resource, sys, time
-path, pattern, advice, wait = sys.argv[1:]
-with open(path, "rb") as file:
-    data = mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
-pages = len(data) // 4096
-draw = random.Random(1)
-order = {"sequence": lambda: range(pages),
-         "stride": lambda: range(0, pages, 20),
-         "random": lambda: [draw.randrange(pages) for _ in range(1500)],
-         "runs": lambda: [page for first in [draw.randrange(pages) for _ in range(400)]
-                          for page in range(first, min(pages, first + 1 + first % 24))]}[pattern]()
-order = list(order)
-if advice != "none":
-    data.madvise(getattr(mmap, advice))
-before = resource.getrusage(resource.RUSAGE_SELF)
-for page in order:
-    data[page * 4096]
-after = resource.getrusage(resource.RUSAGE_SELF)
-print(after.ru_majflt - before.ru_majflt, 512 * (after.ru_inblock - before.ru_inblock))
-time.sleep(int(wait))
-"""
-
-
-class Disk:
-    """The mounted file system. Its read-ahead can be set."""
-
-    def __init__(self, folder, device):
-        self.folder = folder
-        self.data = folder / "data"
-        self.python = folder / "python"
-        self.setting = pathlib.Path(f"/sys/block/{device.name}/queue/read_ahead_kb")
-
-    def read_ahead(self, kib):
-        self.setting.write_text(str(kib), encoding="ascii")
-
-    def fill(self):
-        self.data.write_bytes(os.urandom(PAGES * PAGE))
-        shutil.copy(native.PYTHON.resolve(), self.python)
-        os.sync()
-
-    def cold(self):
-        native.evict(self.data)
-        native.evict(self.python)
-
-    def touch(self, pattern, advice="none", wait=0):
-        """The command."""
-        return (native.PYTHON, "-c", TOUCH, self.data, pattern, advice, str(wait))
-
-    def measured(self, pattern, advice="none"):
-        self.cold()
-        return tuple(map(int, subprocess.run(self.touch(pattern, advice), capture_output=True,
-                                             text=True, check=True).stdout.split()))
-
-
-@contextlib.contextmanager
-def mounted(folder, mebibytes):
-    """An ext4 file system on a loop device. An AssertionError if there is none to be had."""
-    image, mount = folder / "image", folder / "disk"
-    mount.mkdir()
-    with open(image, "wb") as file:
-        file.truncate(mebibytes << 20)
-    pfstat.run("mkfs.ext4", "-q", "-F", image)
-    device = pathlib.Path(pfstat.run("losetup", "--show", "-f", image).stdout.strip())
-    try:
-        pfstat.run("mount", device, mount)
-        try:
-            yield Disk(mount, device)
-        finally:
-            pfstat.run("umount", mount)
-    finally:
-        pfstat.run("losetup", "-d", device)
-
-
-@contextlib.contextmanager
-def new_folder():
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="pfstat-disk-", dir="/var/tmp"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
 
 
 def can_mount():
     if os.geteuid():
         return False
     try:
-        with new_folder() as folder, mounted(folder, 4):
+        with cold_runs.new_folder() as folder, cold_runs.loop_disk(folder, 4):
             return True
     except (AssertionError, OSError):
         return False
@@ -117,7 +28,7 @@ pytestmark = [pytest.mark.parametrize("caller", ["root"], indirect=True),
 
 @pytest.fixture(name="disk", scope="module")
 def fixture_disk():
-    with new_folder() as folder, mounted(folder, 160) as disk:
+    with cold_runs.new_folder() as folder, cold_runs.loop_disk(folder, 160) as disk:
         disk.fill()
         yield disk
 
@@ -173,16 +84,29 @@ def test_advice_of_the_program_is_that_of_the_recorded_setting(root, disk):
 
 
 def test_prediction_equals_cold_starts_of_a_program(root, disk):
-    start = (disk.python, "-S", "-c", "pass")
+    python = disk.copy(native.PYTHON)
+    start = (python, "-S", "-c", "pass")
     disk.read_ahead(128)
     disk.cold()
-    rows, result = what_if(root, root.record(*start, options=("--exact",)), "--file", disk.python)
+    rows, result = what_if(root, root.record(*start, options=("--exact",)), "--file",
+                           f"{disk.folder}/")
     assert result["exact"]
     for kib in READ_AHEAD:
         disk.read_ahead(kib)
         disk.cold()
-        _, ordinary = what_if(root, root.record(*start), "--file", disk.python)
+        _, ordinary = what_if(root, root.record(*start), "--file", python)
         assert_close(rows[kib, None]["major_faults"], ordinary["major_faults"], 0.03, 2)
+
+
+def test_one_read_does_not_give_the_time_of_others(root, disk):
+    disk.read_ahead(128)
+    disk.cold()
+    exact = root.record(*disk.touch("sequence"), options=("--exact",))
+    rows, _ = what_if(root, exact, "--file", disk.data)
+    assert rows[0, None]["major_faults"] == cold_runs.PAGES
+    assert rows[0, None]["total_ns"] is None and rows[0, None]["no_time"]
+    assert "Cannot predict the time of" in root.run("what-if", "--file", disk.data,
+                                                    exact.path).stdout
 
 
 def test_ordinary_recording_cannot_tell_less_read_ahead(root, disk):
