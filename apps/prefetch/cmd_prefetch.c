@@ -74,6 +74,18 @@ static int print_curve(FILE *out, const struct prefetch_made *made)
 	return grid_close(&grid, out);
 }
 
+/* The list of an ordinary recording has pages that may not be used. */
+static void print_exact(FILE *out, const struct prefetch_made *made)
+{
+	fprintf(out, "Exact recordings: %u of %u\n", made->exact, made->runs);
+	if (made->around)
+		fprintf(out,
+			"Mapped around a fault: %" PRIu64
+			" pages, which the program may not have touched; record with --exact for a "
+			"list without these.\n",
+			made->around);
+}
+
 /* The pages missing in the list, and why. */
 static void print_gaps(FILE *out, const struct prefetch_made *made)
 {
@@ -109,6 +121,7 @@ int prefetch_report_made(FILE *out, const struct prefetch_made *made, const char
 	fprintf(out,
 		"Recordings: %u; pages needed by at least %u of them: %" PRIu64 " of %" PRIu64 "\n",
 		made->runs, made->min_runs, all->pages, made->pages_seen);
+	print_exact(out, made);
 	print_gaps(out, made);
 	fputc('\n', out);
 	err = print_curve(out, made);

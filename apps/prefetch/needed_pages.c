@@ -48,7 +48,7 @@ struct page_read {
 struct page_use {
 	struct page_id page;
 	uint64_t ns, read_ns;
-	bool cached;
+	bool cached, around;
 };
 
 struct needed_pile {
@@ -253,14 +253,14 @@ static bool in_a_fault(const struct needed_pages *needed, uint32_t tid, uint64_t
 }
 
 static int add_use(struct needed_pages *needed, struct page_id page, uint64_t ns, uint64_t read_ns,
-		   bool cached)
+		   bool cached, bool around)
 {
 	struct page_use *use;
 	int err;
 
 	use = needed_add(&needed->uses, sizeof(*use), &err);
 	if (use)
-		*use = (struct page_use){ page, ns, read_ns, cached };
+		*use = (struct page_use){ page, ns, read_ns, cached, around };
 	return err;
 }
 
@@ -280,7 +280,8 @@ static int add_read_pages(struct needed_pages *needed, const struct read_seen *r
 		*entry = (struct page_read){ page, read->completed_ns };
 		if (!by_fault)
 			err = add_use(needed, page, read->submitted_ns,
-				      total_ns / read->pages + (i < total_ns % read->pages), false);
+				      total_ns / read->pages + (i < total_ns % read->pages), false,
+				      false);
 	}
 	return err;
 }
@@ -303,7 +304,7 @@ static bool page_was_read(const struct needed_pages *needed, const struct page_i
 	       reads[low].ns <= ns;
 }
 
-static int add_fault_pages(struct needed_pages *needed, const struct fault_seen *fault)
+static int add_fault_pages(struct needed_pages *needed, const struct fault_seen *fault, bool exact)
 {
 	const bool cached = !fault->waited && !page_was_read(needed, &fault->page, fault->end_ns);
 	struct page_id page = fault->page;
@@ -312,17 +313,17 @@ static int add_fault_pages(struct needed_pages *needed, const struct fault_seen 
 
 	if (!fault->solved || fault->start_ns < needed->start_ns)
 		return 0;
-	err = add_use(needed, fault->page, fault->start_ns, 0, cached);
-	for (i = 0; i < fault->around_pages && !err; i++) {
+	err = add_use(needed, fault->page, fault->start_ns, 0, cached, false);
+	for (i = 0; i < fault->around_pages && !exact && !err; i++) {
 		page.pgoff = fault->around_first + i;
 		if (page.pgoff != fault->page.pgoff &&
 		    (cached || page_was_read(needed, &page, fault->end_ns)))
-			err = add_use(needed, page, fault->start_ns, 0, false);
+			err = add_use(needed, page, fault->start_ns, 0, false, true);
 	}
 	return err;
 }
 
-static int find_uses(struct needed_pages *needed)
+static int find_uses(struct needed_pages *needed, bool exact)
 {
 	const struct read_seen *requests = needed->requests.entries;
 	const struct fault_seen *faults = needed->faults.entries;
@@ -334,7 +335,7 @@ static int find_uses(struct needed_pages *needed)
 		err = add_read_pages(needed, &requests[i]);
 	needed_sort(&needed->reads, sizeof(struct page_read), compare_reads);
 	for (i = 0; i < needed->faults.nr && !err; i++)
-		err = add_fault_pages(needed, &faults[i]);
+		err = add_fault_pages(needed, &faults[i], exact);
 	needed_sort(&needed->uses, sizeof(struct page_use), compare_uses);
 	return err;
 }
@@ -344,7 +345,7 @@ static int merge_uses(struct needed_pages *needed, struct needed_pages_figures *
 {
 	const struct page_use *use = needed->uses.entries, *end = use + needed->uses.nr;
 	struct needed_page *page = NULL;
-	bool counted = false;
+	bool counted = false, around = false;
 	int err;
 
 	for (; use < end; use++) {
@@ -357,6 +358,12 @@ static int merge_uses(struct needed_pages *needed, struct needed_pages_figures *
 				use->page.inode, use->page.pgoff, use->page.dev, use->ns, 0, 0
 			};
 			counted = false;
+			around = true;
+			figures->around++;
+		}
+		if (around && !use->around) {
+			around = false;
+			figures->around--;
 		}
 		page->read_ns += use->read_ns;
 		figures->read_ns += use->read_ns;
@@ -413,15 +420,15 @@ static void share_fault(struct needed_pages *needed, const struct fault_seen *fa
 	figures->fault_ns += nr ? total_ns : 0;
 }
 
-int needed_pages_finish(struct needed_pages *needed, const struct needed_page **pages, size_t *nr,
-			struct needed_pages_figures *figures)
+int needed_pages_finish(struct needed_pages *needed, bool exact, const struct needed_page **pages,
+			size_t *nr, struct needed_pages_figures *figures)
 {
 	const struct fault_seen *faults = needed->faults.entries;
 	size_t i;
 	int err;
 
 	*figures = (struct needed_pages_figures){ 0 };
-	err = find_uses(needed) ?: merge_uses(needed, figures);
+	err = find_uses(needed, exact) ?: merge_uses(needed, figures);
 	if (err)
 		return err;
 	for (i = 0; i < needed->faults.nr; i++)

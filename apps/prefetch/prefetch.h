@@ -128,7 +128,9 @@ struct prefetch_made {
 	uint64_t unnamed_files, unnamed_pages; /* read, but their path is not known */
 	uint64_t changed_files;	       /* gone or changed since a recording; a message names each */
 	unsigned int without_requests; /* recordings without eBPF's block requests */
-	unsigned int of_perf;	       /* of these, perf recordings */
+	uint64_t around;	       /* pages, over all recordings, see needed_page */
+	unsigned int exact;	       /* recordings with a fault for each first touch */
+	unsigned int of_perf;	       /* perf recordings that are not exact */
 };
 
 struct prefetch_wish {

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <pfstat/exact.h>
+
 #include "prefetch/prefetch.h"
 #include "prefetch/prefetch_sources.h"
 #include "util/array.h"
@@ -303,10 +305,11 @@ static int number_files(struct making *making)
 		return -ENOMEM;
 	for (i = 0; i < sources->nr_files; i++) {
 		making->listed[i] = NO_FILE;
-		if (sources->files[i].path)
+		if (!sources->files[i].path)
+			making->made->unnamed_files++;
+		else if (!strstr(sources->files[i].path, "/" EXACT_FOLDER))
 			order[named++] = i;
 	}
-	making->made->unnamed_files = sources->nr_files - named;
 	qsort_r(order, named, sizeof(*order), compare_paths, sources->files);
 	for (i = 0; i < named && !err; i++) {
 		if (!describe(making, &sources->files[order[i]], &file))
@@ -386,7 +389,9 @@ static int making_add_pages(struct making *making)
 			making->made->cached += source->figures.cached;
 		else
 			making->made->without_requests++;
-		making->made->of_perf += source->is_perf;
+		making->made->exact += source->exact;
+		making->made->around += source->figures.around;
+		making->made->of_perf += source->is_perf && !source->exact;
 		for (i = 0; i < source->nr_pages && !err; i++)
 			err = making_add_page(making, source, &source->pages[i], i);
 	}

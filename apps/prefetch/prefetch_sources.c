@@ -236,7 +236,9 @@ struct source_reading {
 	struct prefetch_source *source;
 	struct analysis *analysis;
 	struct needed_pages *needed;
-	bool may_start; /* a command was recorded, and it has not been executed yet */
+	uint64_t starts; /* of programs */
+	bool may_start;	 /* a command was recorded, and it has not been executed yet */
+	bool one_page;	 /* each fault mapped one page */
 };
 
 static int source_take_fault(void *context, const struct explained *fault)
@@ -251,10 +253,12 @@ static int source_take_item(void *context, const struct item *item)
 	struct source_reading *reading = context;
 	int err = analysis_add(reading->analysis, item);
 
-	/* Before this, the process is a copy of pfdrive. */
-	if (reading->may_start && item->type == ITEM_MAP && !item->map->bytes) {
-		needed_pages_start(reading->needed, item->ns);
+	if (item->type == ITEM_MAP && !item->map->bytes) {
+		/* Before this, the process is a copy of pfdrive. */
+		if (reading->may_start)
+			needed_pages_start(reading->needed, item->ns);
 		reading->may_start = false;
+		reading->starts++;
 	}
 	if (err || item->type != ITEM_EVENT || item->event->type != PFSTAT_EVENT_BLOCK)
 		return err;
@@ -326,7 +330,8 @@ static int source_take_pages(struct source_reading *reading)
 	const struct needed_page *pages;
 	int err;
 
-	err = needed_pages_finish(reading->needed, &pages, &source->nr_pages, &source->figures);
+	err = needed_pages_finish(reading->needed, reading->one_page, &pages, &source->nr_pages,
+				  &source->figures);
 	if (err)
 		return err;
 	source->pages = malloc((source->nr_pages + 1) * sizeof(*pages));
@@ -337,17 +342,40 @@ static int source_take_pages(struct source_reading *reading)
 	return source_add_files(reading);
 }
 
-/* A recording cut short, or with lost events, lacks pages. */
-static void source_check_losses(const struct prefetch_source *source,
-				const struct recording_reader *reader)
+/*
+ * The library of record --exact must have reached all programs. With the module fault-around was
+ * off, and there was no library.
+ */
+static void source_take_reach(struct source_reading *reading, const struct exact_reach *reach)
 {
+	struct prefetch_source *source = reading->source;
+
+	if (!source->exact || reach->programs == COUNT_NA)
+		return;
+	reading->one_page = reach->programs >= reading->starts && !reach->no_userfaultfd &&
+			    !reach->closed;
+	if (!reading->one_page)
+		message(STATUS_OK,
+			"%s is taken for an ordinary recording: --exact did not reach all "
+			"programs",
+			source->recording);
+	source->exact = reading->one_page;
+}
+
+/* A recording cut short, or with lost events, lacks pages. */
+static void source_take_tail(struct source_reading *reading, const struct recording_reader *reader)
+{
+	const struct prefetch_source *source = reading->source;
 	struct run_counters counters;
 	uint64_t lost;
 
 	if (recording_damage(reader))
 		message(STATUS_OK, "%s", recording_damage(reader));
-	if (counters_json_parse(&counters, recording_tail(reader)))
+	if (counters_json_parse(&counters, recording_tail(reader))) {
+		reading->source->exact = false;
 		return;
+	}
+	source_take_reach(reading, &counters.exact);
 	lost = counters.lost != COUNT_NA ? counters.lost : 0;
 	if (run_counters_events_lost(&counters) != COUNT_NA)
 		lost += run_counters_events_lost(&counters);
@@ -368,6 +396,7 @@ static int source_read_head(struct source_reading *reading, const struct recordi
 	report_init(&report);
 	err = json_head_parse(&report, recording_head(reader));
 	source->started_s = report.environment.started_s;
+	source->exact = report.environment.exact;
 	source->is_perf = view_source_is_perf(&report);
 	source->has_requests = report.bpf.known && !source->is_perf;
 	reading->may_start = report.environment.command[0];
@@ -387,8 +416,10 @@ static int source_read_items(struct source_reading *reading, struct recording_re
 		err = recording_feed(reader, source_take_item, reading, &signals_caught);
 	if (!err)
 		err = analysis_finish(reading->analysis);
-	if (!err)
+	if (!err) {
+		source_take_tail(reading, reader);
 		err = source_take_pages(reading);
+	}
 	if (signals_caught)
 		return 128 + signals_caught;
 	if (err == -E2BIG)
@@ -399,7 +430,6 @@ static int source_read_items(struct source_reading *reading, struct recording_re
 	if (err)
 		return message(STATUS_FAILED, "cannot use %s: %s", source->recording,
 			       strerror(-err));
-	source_check_losses(source, reader);
 	return STATUS_OK;
 }
 

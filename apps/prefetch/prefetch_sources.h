@@ -7,6 +7,7 @@
 #define PFSTAT_APPS_PREFETCH_SOURCES_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@
  *	  then. If no request read the faulted page itself, it was cached before, and the cached
  *	  pages of its window are unknown: all of the window counts.
  *	- the pages of requests that no fault submitted: read(2), execve(2), madvise(2).
+ *
+ * In an exact recording each first touch of a page is a fault, so only the pages of faults and of
+ * requests that no fault submitted are needed.
  *
  * Pages brought only by a fault's read-ahead, and mapped by nothing, are not needed.
  */
@@ -47,6 +51,7 @@ struct needed_page {
 
 struct needed_pages_figures {
 	uint64_t cached; /* pages faulting though no request had read them: cached before */
+	uint64_t around; /* pages mapped around a fault, on which nothing faulted */
 	uint64_t fault_ns, read_ns;
 };
 
@@ -60,11 +65,11 @@ void needed_pages_start(struct needed_pages *needed, uint64_t ns);
 int needed_pages_add_block(struct needed_pages *needed, const struct pfstat_block *block);
 int needed_pages_add_fault(struct needed_pages *needed, const struct explained *fault);
 /*
- * After the last item: finds the pages, in order of first use. *pages is valid until
- * needed_pages_free(). Returns 0, -ENOMEM or -E2BIG.
+ * After the last item: finds the pages, in order of first use. @exact: each fault needs its own
+ * page only. *pages is valid until needed_pages_free(). Returns 0, -ENOMEM or -E2BIG.
  */
-int needed_pages_finish(struct needed_pages *needed, const struct needed_page **pages, size_t *nr,
-			struct needed_pages_figures *figures);
+int needed_pages_finish(struct needed_pages *needed, bool exact, const struct needed_page **pages,
+			size_t *nr, struct needed_pages_figures *figures);
 
 /*
  * Finds the paths of files with a known device and inode. The kernel keeps no path for an inode, so
@@ -93,6 +98,7 @@ struct prefetch_source {
 	struct needed_pages_figures figures;
 	bool has_requests; /* recorded with eBPF, but there may have been none */
 	bool is_perf;
+	bool exact; /* each first touch of a page is a fault */
 };
 
 struct prefetch_sources {

@@ -40,6 +40,9 @@ struct pm_scan_arg {
 };
 #endif
 
+/* How the name of the folder with the library and the counts begins. */
+#define EXACT_FOLDER "pfdrive-exact-"
+
 /* pfdrive writes the path of the counts over this text in the library. */
 #define EXACT_PATH_MARK "pfdrive writes the path of its counts here"
 #define EXACT_PATH_SIZE 128

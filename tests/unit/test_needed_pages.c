@@ -11,9 +11,11 @@ static struct needed_pages *needed;
 static const struct needed_page *pages;
 static struct needed_pages_figures figures;
 static size_t nr;
+static bool exact;
 
 static void setup(void)
 {
+	exact = false;
 	needed = needed_pages_new(4096);
 	ck_assert_ptr_nonnull(needed);
 }
@@ -71,7 +73,7 @@ static void add(const struct explained *fault)
 
 static void finish(void)
 {
-	ck_assert_int_eq(needed_pages_finish(needed, &pages, &nr, &figures), 0);
+	ck_assert_int_eq(needed_pages_finish(needed, exact, &pages, &nr, &figures), 0);
 }
 
 static void check_order(size_t expected, const uint64_t *pgoffs)
@@ -111,6 +113,7 @@ TEST(test_pages_that_read_ahead_brought_are_needed_only_if_they_were_mapped)
 	for (i = 0; i < nr; i++)
 		ck_assert_uint_eq(pages[i].pgoff, 96 + i);
 	ck_assert_uint_eq(figures.cached, 0);
+	ck_assert_uint_eq(figures.around, 15);
 }
 
 TEST(test_the_time_of_a_fault_is_divided_among_the_needed_pages_of_its_request)
@@ -129,6 +132,25 @@ TEST(test_the_time_of_a_fault_is_divided_among_the_needed_pages_of_its_request)
 		sum += pages[i].fault_ns;
 	ck_assert_uint_eq(sum, 8000);
 	ck_assert_uint_eq(figures.fault_ns, 8000);
+}
+
+TEST(test_in_an_exact_recording_each_fault_needs_its_own_page)
+{
+	struct explained cached = fault_of(7, 20000, 20500, 5, 99),
+			 folio = fault_of(7, 30000, 30500, 5, 120);
+
+	exact = true;
+	cached.around_before = 3;
+	cached.around_pages = 16;
+	folio.order = 3;
+	add_disk_fault();
+	add(&folio);
+	add(&cached);
+	read_pages(7, 25000, 26000, 6, 0, 2); /* by read(2) */
+	finish();
+	CHECK_ORDER(100, 99, 0, 1, 120);
+	ck_assert_uint_eq(figures.around, 0);
+	ck_assert_uint_eq(pages[0].fault_ns, 8000 / 3 + 1); /* its request read 99 and 120, too */
 }
 
 TEST(test_absent_pages_of_the_window_are_not_needed)

@@ -25,6 +25,8 @@ static char names[3][16];
 static struct recording_writer *writer;
 static struct prefetch_made made;
 static uint32_t hooks;
+static uint64_t reached = COUNT_NA; /* program starts; COUNT_NA: no library of --exact */
+static bool exact;
 static FILE *out;
 
 /* Sets the modification time. */
@@ -91,6 +93,16 @@ static uint32_t device_of_data(void)
 	const struct stat status = status_of_data();
 
 	return major(status.st_dev) << 20 | minor(status.st_dev);
+}
+
+static void add_exec(void)
+{
+	struct item_map *map = calloc(1, sizeof(*map) + 1);
+
+	ck_assert_ptr_nonnull(map);
+	*map = (struct item_map){ .ns = 1200, .pid = 50, .tid = 50, .path_bytes = 1 };
+	add(ITEM_MAP, map->ns, map);
+	free(map);
 }
 
 static void add_map(void)
@@ -166,6 +178,7 @@ static void begin(unsigned int run, int64_t started_s, bool have_bpf)
 	report.environment.started_s = started_s;
 	report.bpf.known = have_bpf;
 	report.bpf.hooks = hooks;
+	report.environment.exact = exact;
 	head = json_head(&report);
 	ck_assert_ptr_nonnull(head);
 	out = fopen(names[run], "w");
@@ -185,6 +198,7 @@ static void end(bool have_bpf)
 	counters.end_ns = 90000;
 	counters.have_bpf = have_bpf;
 	counters.lost = 0;
+	counters.exact = (struct exact_reach){ .programs = reached };
 	tail = counters_json(&counters);
 	ck_assert_int_eq(recording_end(writer, tail), 0);
 	ck_assert_int_eq(fclose(out), 0);
@@ -298,6 +312,35 @@ TEST(test_cached_pages_are_not_counted_without_ebpf)
 	make(2);
 	ck_assert_uint_eq(made.cached, 2); /* from the first recording, which has no request */
 	ck_assert_uint_eq(made.without_requests, 1);
+}
+
+/* The program is executed, and a page faults. */
+static void record_exact(uint64_t programs)
+{
+	exact = true;
+	reached = programs;
+	begin(0, NOW, true);
+	add_exec();
+	add_map();
+	add_fault(3);
+	end(true);
+	make(1);
+	exact = false;
+	reached = COUNT_NA;
+}
+
+TEST(test_a_recording_is_exact_only_if_each_program_start_was_reached)
+{
+	record_exact(1);
+	ck_assert_uint_eq(made.exact, 1);
+	record_exact(0);
+	ck_assert_uint_eq(made.exact, 0);
+	record_exact(COUNT_NA); /* with the module */
+	ck_assert_uint_eq(made.exact, 1);
+	record_two(0, NOW, true);
+	make(1);
+	ck_assert_uint_eq(made.exact, 0);
+	ck_assert_uint_eq(made.list.nr_reads, 1);
 }
 
 /* perf has no requests, so a page without one may have been read for the fault. */

@@ -21,28 +21,14 @@ STARTS = {
 }
 
 
-def pages_of(path):
-    """The pages in the list, by path."""
-    paths, pages = [], {}
-    for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines():
-        word, *rest = line.split(" ", 5)
-        if word == "file":
-            paths.append(rest[4])
-        if word == "read":
-            number, offset, length = map(int, rest)
-            pages.setdefault(paths[number - 1], set()).update(
-                range(offset // pfstat.PAGE, (offset + length - 1) // pfstat.PAGE + 1))
-    return pages
-
-
 def cold():
     """Only pfdrive, which records, is in the page cache."""
     pfstat.drop_cache()
     pfstat.run(pfstat.PFDRIVE, "record", "-o", "/tmp/prefetch-warm-up.pfs", "--", "true")
 
 
-def record(recording, command):
-    pfstat.run(pfstat.PFDRIVE, "record", "-o", recording, "--", *command)
+def record(recording, command, *options):
+    pfstat.run(pfstat.PFDRIVE, "record", *options, "-o", recording, "--", *command)
     return recording
 
 
@@ -82,9 +68,23 @@ def test_a_prefetched_start_has_a_tenth_of_the_major_faults_at_most(start):
     assert read["b"] <= read["a"] / 10
 
 
+def test_the_list_of_an_exact_recording_is_a_fifth_smaller_and_enough(start):
+    name, command, _, path, _ = start
+    cold()
+    recording, exact = f"/tmp/prefetch-{name}-exact.pfs", f"/tmp/prefetch-{name}-exact.list"
+    record(recording, command, "--exact")
+    assert "Exact recordings: 1 of 1\n" in prefetch("make", recording, "-o", exact).stdout
+    ordinary, touched = [sum(map(len, pfstat.listed_pages(of).values())) for of in (path, exact)]
+    assert touched <= 0.8 * ordinary
+    cold()
+    prefetch("apply", exact)
+    result = pfstat.report(record(f"/tmp/prefetch-{name}-after.pfs", command))
+    assert result["faults"]["major"] <= 3
+
+
 def test_the_list_is_smaller_than_its_files(start):
     _, _, _, path, _ = start
-    listed = {path: len(pages) for path, pages in pages_of(path).items()}
+    listed = {path: len(pages) for path, pages in pfstat.listed_pages(path).items()}
     whole = sum((pathlib.Path(path).stat().st_size + pfstat.PAGE - 1) // pfstat.PAGE
                 for path in listed)
     assert 0 < sum(listed.values()) < whole
@@ -107,8 +107,8 @@ def test_lists_of_two_runs_share_three_quarters_of_their_pages(start):
     pages = []
     for recording in recordings:
         prefetch("make", recording, "-o", "/tmp/prefetch-one.list")
-        pages.append({(path, page) for path, of_file in pages_of("/tmp/prefetch-one.list").items()
-                      for page in of_file})
+        listed = pfstat.listed_pages("/tmp/prefetch-one.list")
+        pages.append({(path, page) for path, of_file in listed.items() for page in of_file})
     differences = collections.Counter(path for path, _ in pages[0] ^ pages[1])
     print(differences)
     assert differences.total() <= len(pages[0] | pages[1]) / 4, differences
@@ -118,7 +118,7 @@ def test_max_size_keeps_a_part_of_the_list(start):
     _, _, recordings, path, _ = start
     text = prefetch("make", *recordings, "--max-size", "1M", "-o", "/tmp/prefetch-cut.list").stdout
     assert "Cut by --max-size" in text
-    everything = pages_of(path)
-    cut = pages_of("/tmp/prefetch-cut.list")
+    everything = pfstat.listed_pages(path)
+    cut = pfstat.listed_pages("/tmp/prefetch-cut.list")
     assert sum(map(len, cut.values())) <= 256
-    assert all(pages <= everything[name] for name, pages in cut.items())
+    assert all(set(pages) <= set(everything[name]) for name, pages in cut.items())

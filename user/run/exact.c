@@ -227,7 +227,7 @@ static bool exact_make_folder(struct exact *exact, const char *in)
 {
 	if (!in || in[0] != '/' || strpbrk(in, ": ") || strlen(in) > 64)
 		return false;
-	snprintf(exact->folder, sizeof(exact->folder), "%s/pfdrive-exact-XXXXXX", in);
+	snprintf(exact->folder, sizeof(exact->folder), "%s/" EXACT_FOLDER "XXXXXX", in);
 	if (!mkdtemp(exact->folder)) {
 		exact->folder[0] = '\0';
 		return false;

@@ -562,3 +562,17 @@ class Workload:
 def of_file(records, path):
     inode = os.stat(path).st_ino
     return [record for record in records if record["inode"] == inode]
+
+
+def listed_pages(path):
+    """The pages in a prefetch list, by path, in the order of the list."""
+    paths, pages = [], {}
+    for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines():
+        word, *rest = line.split(" ", 5)
+        if word == "file":
+            paths.append(rest[4])
+        if word == "read":
+            number, offset, length = map(int, rest)
+            pages.setdefault(paths[number - 1], []).extend(
+                range(offset // PAGE, (offset + length - 1) // PAGE + 1))
+    return pages
