@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * pfdrive prefetch: makes a list of the pages needed by a program start from recordings of such
- * starts, reads the list into the page cache, or does that and then starts the program.
+ * starts, reads the list into the page cache, does that and then starts the program, or exports the
+ * list for an image format.
  */
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +22,7 @@
 #include "util/argument.h"
 #include "util/array.h"
 #include "util/grid.h"
+#include "util/json_value.h"
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"
@@ -148,12 +152,19 @@ static int prefetch_report_read(FILE *out, const struct prefetch_result *result)
 	return fflush(out) || ferror(out) ? (errno ? -errno : -EIO) : 0;
 }
 
-enum prefetch_action { PREFETCH_MAKE, PREFETCH_APPLY, PREFETCH_RUN, PREFETCH_NO_ACTION };
+enum prefetch_action {
+	PREFETCH_MAKE,
+	PREFETCH_APPLY,
+	PREFETCH_RUN,
+	PREFETCH_EXPORT,
+	PREFETCH_NO_ACTION
+};
 
 struct prefetch_options {
 	enum prefetch_action action;
-	const char *list;   /* for apply and run */
-	const char *output; /* for make */
+	const char *list;   /* for apply, run and export */
+	const char *output; /* for make and export */
+	const char *root;   /* for export; NULL: not given */
 	char *recordings[PREFETCH_RUNS_MAX];
 	unsigned int runs;
 	unsigned int min_runs; /* 0: not given */
@@ -166,11 +177,13 @@ enum key {
 	KEY_MAX_SIZE = 3000,
 	KEY_MIN_RUNS,
 	KEY_THREADS,
+	KEY_ROOT,
 };
 
 static const struct argp_option argp_options[] = {
-	{ NULL, 0, NULL, 0, "make:", 1 },
+	{ NULL, 0, NULL, 0, "make and export:", 1 },
 	{ "output", 'o', "FILE", 0, "write the list to FILE", 1 },
+	{ "root", KEY_ROOT, "DIR", 0, "export: the root of the image (default /)", 1 },
 	{ "max-size", KEY_MAX_SIZE, "SIZE", 0,
 	  "keep only the extents that avoid most time for their size, up to SIZE bytes", 1 },
 	{ "min-runs", KEY_MIN_RUNS, "K", 0,
@@ -183,14 +196,14 @@ static const struct argp_option argp_options[] = {
 static void prefetch_take_action(struct prefetch_options *options, const struct argp_state *state,
 				 const char *word)
 {
-	static const char *const words[] = { "make", "apply", "run" };
+	static const char *const words[] = { "make", "apply", "run", "export" };
 	int action;
 
 	for (action = PREFETCH_MAKE; action < PREFETCH_NO_ACTION; action++)
 		if (!strcmp(word, words[action]))
 			break;
 	if (action == PREFETCH_NO_ACTION)
-		usage(state, "'%s' is not one of make, apply and run", word);
+		usage(state, "'%s' is not one of make, apply, run and export", word);
 	options->action = action;
 }
 
@@ -208,7 +221,7 @@ static void prefetch_take_argument(struct prefetch_options *options, struct argp
 		options->recordings[options->runs++] = text;
 	} else if (!options->list) {
 		options->list = text;
-	} else if (options->action == PREFETCH_APPLY) {
+	} else if (options->action != PREFETCH_RUN) {
 		usage(state, "unexpected argument '%s'; give one LIST", text);
 	} else {
 		options->command = state->argv + state->next - 1;
@@ -225,8 +238,8 @@ static void prefetch_check_make(const struct prefetch_options *options,
 		usage(state, "no recording was given; see --help");
 	if (!options->output)
 		usage(state, "no list was named; use --output FILE");
-	if (options->threads)
-		usage(state, "--threads is for apply and run");
+	if (options->threads || options->root)
+		usage(state, "--threads is for apply and run, and --root for export");
 	if (options->min_runs > options->runs)
 		usage(state, "--min-runs %u exceeds the %u recordings", options->min_runs,
 		      options->runs);
@@ -235,16 +248,34 @@ static void prefetch_check_make(const struct prefetch_options *options,
 	named_files_output(state, "--output", options->output);
 }
 
+static void prefetch_check_export(const struct prefetch_options *options,
+				  const struct argp_state *state)
+{
+	if (!options->list)
+		usage(state, "no LIST was given; see --help");
+	if (!options->output)
+		usage(state, "no output was named; use --output FILE");
+	if (options->threads || options->min_runs || options->max_bytes != UINT64_MAX)
+		usage(state, "--threads, --max-size and --min-runs are not for export");
+	named_files_input(state, "the list", options->list);
+	named_files_output(state, "--output", options->output);
+}
+
 static void prefetch_check(const struct prefetch_options *options, const struct argp_state *state)
 {
 	if (options->action == PREFETCH_NO_ACTION)
-		usage(state, "no action was given; choose from make, apply and run");
+		usage(state, "no action was given; choose from make, apply, run and export");
 	if (options->action == PREFETCH_MAKE) {
 		prefetch_check_make(options, state);
 		return;
 	}
-	if (options->output || options->min_runs || options->max_bytes != UINT64_MAX)
-		usage(state, "--output, --max-size and --min-runs are for make");
+	if (options->action == PREFETCH_EXPORT) {
+		prefetch_check_export(options, state);
+		return;
+	}
+	if (options->output || options->min_runs || options->max_bytes != UINT64_MAX ||
+	    options->root)
+		usage(state, "--output, --max-size, --min-runs and --root are for make and export");
 	if (!options->list)
 		usage(state, "no LIST was given; see --help");
 	if (options->action == PREFETCH_RUN && !options->command)
@@ -269,6 +300,9 @@ static error_t prefetch_parse_option(int key, char *text, struct argp_state *sta
 	case KEY_THREADS:
 		options->threads = argument_number(state, "threads", text, 1, PREFETCH_THREADS_MAX);
 		return 0;
+	case KEY_ROOT:
+		options->root = text;
+		return 0;
 	case ARGP_KEY_ARG:
 		prefetch_take_argument(options, state, text);
 		return 0;
@@ -283,11 +317,13 @@ static error_t prefetch_parse_option(int key, char *text, struct argp_state *sta
 static const struct argp prefetch_argp = {
 	.options = argp_options,
 	.parser = prefetch_parse_option,
-	.args_doc = "make RECORDING... -o LIST\napply LIST\nrun LIST [--] COMMAND [ARGUMENT...]",
+	.args_doc = "make RECORDING... -o LIST\napply LIST\nrun LIST [--] COMMAND [ARGUMENT...]\n"
+		    "export LIST -o FILE",
 	.doc = "Makes a list of the file parts that a program's start needs, and reads "
 	       "them into the page cache before the start.\v"
 	       "Record with a cold page cache, since cached pages leave no trace. run "
-	       "reads the list completely, and then executes COMMAND. Exit status of apply: 3, if "
+	       "reads the list completely, and then executes COMMAND. export writes the list for "
+	       "'nydusify optimize --prefetch-files'. Exit status of apply: 3, if "
 	       "a file is missing or changed; of run: COMMAND's. Requires neither root nor "
 	       "the module.",
 };
@@ -370,6 +406,52 @@ static int prefetch_do_run(const struct prefetch_options *options)
 		       strerror(errno));
 }
 
+static int prefetch_write_export(const struct prefetch_list *list, const char *root,
+				 const char *path)
+{
+	uint64_t left_out;
+	json_t *exported = prefetch_export_nydus(list, root, &left_out);
+	struct output *output;
+	int err;
+
+	if (!exported)
+		return message(STATUS_FAILED, "out of memory");
+	if (left_out == list->nr_files) {
+		json_decref(exported);
+		return message(STATUS_FAILED, "cannot export the list: no file of it is below %s",
+			       root);
+	}
+	err = output_open(&output, path);
+	if (err) {
+		json_decref(exported);
+	} else {
+		err = value_print(output_stream(output), exported);
+		err = output_commit(output) ?: err;
+	}
+	if (err)
+		return message(STATUS_FAILED, "cannot write %s: %s", path, invoker_strerror(err));
+	printf("%zu files in %s; left out: %" PRIu64 " files not below %s\n",
+	       list->nr_files - left_out, path, left_out, root);
+	err = fflush(stdout) ? -errno : 0;
+	return err ? message_of_stdout(err, "the result") : STATUS_OK;
+}
+
+static int prefetch_do_export(const struct prefetch_options *options)
+{
+	const char *given = options->root ?: "/";
+	char root[PATH_MAX];
+	struct prefetch_list list;
+	int status;
+
+	if (!realpath(given, root))
+		return message(STATUS_FAILED, "cannot open %s: %s", given, strerror(errno));
+	status = prefetch_read_list(&list, options->list);
+	if (!status)
+		status = prefetch_write_export(&list, root, options->output);
+	prefetch_list_exit(&list);
+	return status;
+}
+
 static int cmd_prefetch(int argc, char **argv)
 {
 	struct prefetch_options options = {
@@ -390,6 +472,8 @@ static int cmd_prefetch(int argc, char **argv)
 		return prefetch_do_make(&options);
 	case PREFETCH_APPLY:
 		return prefetch_do_apply(&options);
+	case PREFETCH_EXPORT:
+		return prefetch_do_export(&options);
 	default:
 		return prefetch_do_run(&options);
 	}

@@ -3,6 +3,7 @@
 #ifndef PFSTAT_APPS_PREFETCH_H
 #define PFSTAT_APPS_PREFETCH_H
 
+#include <jansson.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -167,6 +168,14 @@ int prefetch_read_list(struct prefetch_list *list, const char *path);
  */
 int prefetch_read(const struct prefetch_list *list, unsigned int threads,
 		  struct prefetch_result *result);
+
+/*
+ * The list for Nydus, in order of first use. @root: the image's root, an absolute path without a
+ * final slash, or "/". Counts the files that are not below it, or whose paths JSON cannot hold.
+ * NULL: no memory.
+ */
+json_t *prefetch_export_nydus(const struct prefetch_list *list, const char *root,
+			      uint64_t *left_out);
 
 /* Prints the results of pfdrive prefetch. */
 

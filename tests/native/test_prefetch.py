@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pfdrive prefetch make: the pages that an exact recording touched, and no others."""
+import json
+
 import pytest
 
 import pfstat
@@ -59,3 +61,32 @@ def test_an_exact_recording_that_missed_a_program_is_an_ordinary_one(caller):
     assert "is taken for an ordinary recording" in process.stderr
     assert "Exact recordings: 0 of 1\n" in process.stdout
     assert "Recordings by perf: 1." in process.stdout
+
+
+def export(caller, path, *options):
+    to = caller.folder / "nydus.json"
+    text = caller.run("prefetch", "export", path, *options, "-o", to).stdout
+    return text, json.loads(to.read_text(encoding="utf-8"))
+
+
+def test_the_export_for_nydus_has_the_extents_of_the_files_below_the_root(caller, file):
+    """The format is in docs/nydusify.md of Nydus: [offset, size] are the ranges of a file."""
+    _, listed = make(caller, touch(caller, file, "--exact"))
+    _, exported = export(caller, caller.folder / "start.list")
+    assert exported["version"] == "v1" and exported.keys() == {"version", "files"}
+    assert [entry["path"] for entry in exported["files"]] == list(listed)
+    for entry in exported["files"]:
+        assert entry.keys() == {"path", "ranges"}
+        assert [page for offset, size in entry["ranges"] for page in
+                range(offset // pfstat.PAGE, -(-(offset + size) // pfstat.PAGE))] == \
+            listed[entry["path"]]
+    text, exported = export(caller, caller.folder / "start.list", "--root", caller.folder)
+    assert [entry["path"] for entry in exported["files"]] == ["/" + file.name]
+    assert f"left out: {len(listed) - 1} files" in text
+
+
+def test_an_export_without_a_file_below_the_root_fails(caller, file, empty):
+    make(caller, touch(caller, file, "--exact"))
+    message = caller.refused(1, "prefetch", "export", caller.folder / "start.list", "--root", empty,
+                             "-o", caller.folder / "nydus.json")
+    assert "no file of it is below" in message
