@@ -79,7 +79,7 @@ def test_the_list_of_an_exact_recording_is_a_fifth_smaller_and_enough(start):
     cold()
     prefetch("apply", exact)
     result = pfstat.report(record(f"/tmp/prefetch-{name}-after.pfs", command))
-    assert result["faults"]["major"] <= 3
+    assert result["parts"]["all"]["major"] <= 3
 
 
 def test_the_list_is_smaller_than_its_files(start):
