@@ -52,6 +52,8 @@ help-all:
 #+ make check-unit, check-native, check-python, check-browser, check-vm [KERNELS=6.12] [TESTS=file]    the parts of check
 #+ make complaints [CASES="native again"]    how often the verdict is right: records the programs of tests/complaints here
 #+               and in a VM (half an hour), and writes the table in Documentation/user/accuracy.rst
+#+ make what-if-table [CASES="native 6.12"]    compares what-if with cold runs here and in VMs (an hour), and
+#+               writes the tables in Documentation/user/what_if.rst
 #+ make check-long    tests that take five seconds each, or a minute, in VMs; make check omits them
 #+ make check-cross    pfdrive and its unit tests for riscv64 and ppc64le, in an emulator (10 minutes)
 #+ make check-recipes    the commands of recipes that need more packages, in a lab that has these

@@ -59,12 +59,12 @@ def test_prediction_equals_cold_runs(root, disk, pattern):
     assert result["exact"]
     for kib in READ_AHEAD:
         disk.read_ahead(kib)
-        major, read = disk.measured(pattern)
+        major, read = disk.measured(*disk.touch(pattern))
         assert_close(rows[kib, None]["major_faults"], major, 0.02, 2)
         assert_close(rows[kib, None]["bytes_read"], read, 0.02, 0)
     disk.read_ahead(128)
     for advice in ("random", "sequential"):
-        major, read = disk.measured(pattern, f"MADV_{advice.upper()}")
+        major, read = disk.measured(*disk.touch(pattern, f"MADV_{advice.upper()}"))
         assert_close(rows[128, advice]["major_faults"], major, 0.02, 2)
         assert_close(rows[128, advice]["bytes_read"], read, 0.02, 0)
 
@@ -73,12 +73,13 @@ def test_advice_of_the_program_is_that_of_the_recorded_setting(root, disk):
     """perf does not record madvise(2). pfdrive sees the advice after some reads."""
     disk.read_ahead(128)
     disk.cold()
-    exact = root.record(*disk.touch("runs", "MADV_RANDOM", wait=3), options=("--exact",))
+    exact = root.record(*disk.touch("runs", "MADV_RANDOM", "3"), options=("--exact",))
     rows, result = what_if(root, exact, "--file", disk.data, "--advice", "normal")
-    major, read = disk.measured("runs", "MADV_RANDOM")
+    major, read = disk.measured(*disk.touch("runs", "MADV_RANDOM"))
     assert_close(result["settings"][0]["major_faults"], major, 0.02, 2)
     assert_close(result["settings"][0]["bytes_read"], read, 0.02, 0)
-    assert_close(next(iter(rows.values()))["major_faults"], disk.measured("runs")[0], 0.02, 2)
+    major, _ = disk.measured(*disk.touch("runs"))
+    assert_close(next(iter(rows.values()))["major_faults"], major, 0.02, 2)
     text = root.run("what-if", "--file", disk.data, exact.path).stdout
     assert "the advice is that which pfdrive saw in mappings that were read much" in text
 
@@ -121,12 +122,12 @@ def test_ordinary_recording_cannot_tell_less_read_ahead(root, disk):
     text = root.run("what-if", "--file", disk.data, ordinary.path).stdout
     assert "Cannot predict 2 settings: fault-around hides accesses, and less read-ahead" in text
     disk.read_ahead(512)
-    assert_close(rows[512, None]["major_faults"], disk.measured("runs")[0], 0.1, 2)
+    assert_close(rows[512, None]["major_faults"], disk.measured(*disk.touch("runs"))[0], 0.1, 2)
 
 
 def test_warm_ordinary_recording_predicts_nothing(root, disk):
     disk.read_ahead(128)
-    disk.measured("sequence")
+    disk.measured(*disk.touch("sequence"))
     warm = root.record(*disk.touch("runs"))
     done = root.run("what-if", "--file", disk.data, warm.path, check=False)
     assert done.returncode == 1

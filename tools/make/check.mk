@@ -117,7 +117,7 @@ check-kernels:
 	$(Q)tools/check-kernels --tests "$(TESTS)" $(KERNELS)
 
 small_programs	:= touch_pages accesses rare_faults overlapping_faults lock_holder page_server kvm_guest \
-	contents mechanisms advised shaping_calls removed_pages gives_back
+	cold_touches contents mechanisms advised shaping_calls removed_pages gives_back
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
 	$(small_programs) frame_spy other_tool.bpf.o other_tool_exit.bpf.o)
 
@@ -193,6 +193,11 @@ complaint-programs: $(complaints)
 CASES	?=
 complaints: pfdrive complaint-programs $(BUILD)/native/native_faults $(BUILD)/overlapping_faults
 	$(Q)tests/complaints/run $(BUILD) $(CASES)
+
+# Compares what-if with cold runs, and writes the tables of Documentation/user/what_if.rst.
+.PHONY: what-if-table
+what-if-table: pfdrive $(BUILD)/cold_touches
+	$(Q)tests/what_if/run $(BUILD) $(or $(CASES),native 6.12 newest)
 
 $(BUILD)/complaints/%: tests/complaints/%.c tests/complaints/complaint.h
 	$(call say,CC,$@)

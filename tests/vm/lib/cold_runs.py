@@ -3,48 +3,17 @@
 what-if predicts for them from one recording."""
 import contextlib
 import csv
-import dataclasses
 import os
 import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
 import pfstat
 
 PAGES = 16384
 RECORDED_KIB = 128
-
-# Reads a byte of pages of a file, and prints the major faults and the bytes read meanwhile.
-TOUCH = """
-import mmap, random, resource, sys, time
-path, pattern, advice, wait = sys.argv[1:]
-with open(path, "rb") as file:
-    data = mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
-pages = len(data) // 4096
-draw = random.Random(1)
-order = {"sequence": lambda: range(pages),
-         "stride": lambda: range(0, pages, 20),
-         "random": lambda: [draw.randrange(pages) for _ in range(1500)],
-         "runs": lambda: [page for first in [draw.randrange(pages) for _ in range(400)]
-                          for page in range(first, min(pages, first + 1 + first % 24))],
-         "backward": lambda: range(pages // 4, -1, -1),
-         "lookups": lambda: [page for _ in range(700)
-                             for page in (pages - 1 - draw.randrange(16),
-                                          pages // 2 + draw.randrange(256),
-                                          draw.randrange(pages // 2))]}[pattern]()
-order = list(order)
-if advice != "none":
-    data.madvise(getattr(mmap, advice))
-before = resource.getrusage(resource.RUSAGE_SELF)
-for page in order:
-    data[page * 4096]
-after = resource.getrusage(resource.RUSAGE_SELF)
-print(after.ru_majflt - before.ru_majflt, 512 * (after.ru_inblock - before.ru_inblock))
-time.sleep(int(wait))
-"""
 
 
 class Disk:
@@ -54,14 +23,10 @@ class Disk:
         self.folder = folder
         self.data = folder / "data"
         self.libraries = folder / "lib"
-        self.block = pathlib.Path(f"/sys/block/{device.name}")
-        self.setting = self.block / "queue/read_ahead_kb"
+        self.setting = pathlib.Path(f"/sys/block/{device.name}/queue/read_ahead_kb")
 
     def read_ahead(self, kib):
         self.setting.write_text(str(kib), encoding="ascii")
-
-    def bytes_read(self):
-        return 512 * int((self.block / "stat").read_text(encoding="ascii").split()[2])
 
     def fill(self, pages=PAGES):
         self.data.write_bytes(os.urandom(pages * pfstat.PAGE))
@@ -83,15 +48,18 @@ class Disk:
             if path.is_file():
                 pfstat.evict(path)
 
-    def touch(self, pattern, advice="none", wait=0):
-        """The command."""
-        return (sys.executable, "-c", TOUCH, self.data, pattern, advice, str(wait))
+    def touch(self, pattern, *more):
+        """The command. tests/vm/progs/cold_touches.c has the patterns."""
+        return (pfstat.BUILD / "cold_touches", self.data, pattern, *more)
 
-    def measured(self, pattern, advice="none"):
+    def measured(self, *command):
         """Major faults and bytes read, of a cold run."""
         self.cold()
-        return tuple(map(int, subprocess.run(self.touch(pattern, advice), capture_output=True,
-                                             text=True, check=True).stdout.split()))
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        assert not process.returncode
+        return usage.ru_majflt, 512 * usage.ru_inblock
 
     def start(self, *command):
         """The command of a copied program."""
@@ -153,20 +121,9 @@ def predicted(disk, command, path, source, settings):
     return {row["read_ahead_kb"]: row for row in rows[1:]}
 
 
-@dataclasses.dataclass(frozen=True)
-class ColdRun:
-    major: int
-    bytes: int
-    ns: int
-
-
-def measured(disk, command, path, source, kib):
-    """A cold run, recorded: the faults on the path's files, and the bytes read from the disk."""
-    before = disk.bytes_read()
+def fault_ns(disk, command, path, source, kib):
+    """The time of the faults on the path's files, in a cold run."""
     record_cold(disk, command, source, kib)
-    read = disk.bytes_read() - before
-    rows = [row for row in csv.DictReader(
-        pfstat.run(pfstat.PFDRIVE, "report", "--format", "faults-csv",
-                   RECORDING).stdout.splitlines()) if row["file"].startswith(str(path))]
-    return ColdRun(sum(row["major"] == "1" for row in rows), read,
-                   sum(int(row["duration_ns"]) for row in rows))
+    rows = csv.DictReader(pfstat.run(pfstat.PFDRIVE, "report", "--format", "faults-csv",
+                                     RECORDING).stdout.splitlines())
+    return sum(int(row["duration_ns"]) for row in rows if row["file"].startswith(str(path)))

@@ -134,7 +134,7 @@ static void learn_gap(struct read_cost *cost, struct read_clock *clock,
 {
 	const double gap = (double)time->start_ns - clock->last_end_ns;
 
-	if (clock->last_end_ns && gap >= 0 && (!cost->overhead_ns || gap < cost->overhead_ns))
+	if (clock->last_end_ns && gap >= 0 && (!cost->nr_gaps++ || gap < cost->overhead_ns))
 		cost->overhead_ns = gap;
 	clock->last_end_ns = time->start_ns + time->ns;
 	clock->now_ns = time->start_ns;

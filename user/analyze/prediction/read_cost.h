@@ -48,6 +48,7 @@ struct read_cost {
 	double minor_ns; /* mean, of a fault that maps one page */
 	double minor_sum_ns, minor_weight;
 	double overhead_ns; /* the least time between two faults */
+	uint64_t nr_gaps;   /* times between faults */
 	double total_ns;    /* of the recorded faults */
 	uint64_t expected_major, learned_major;
 };
