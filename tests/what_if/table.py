@@ -101,7 +101,7 @@ def cell_text(cell):
 def section(name, release, cells):
     yield f"{SECTION}{name}"
     yield ""
-    yield f":Linux {release}:"
+    yield f":Linux {release.split('-')[0]}:"
     yield f"    major faults: {within(pairs_of(cells, 0), 0.02, 2)};"
     yield f"    bytes: {within(pairs_of(cells, 2), 0.02, 0)};"
     yield f"    time: {within(pairs_of(cells, 4), 0.1, 0)}"
