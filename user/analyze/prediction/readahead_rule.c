@@ -32,6 +32,9 @@
 #define MANY_MISSES 100
 #define MOST_MISSES (10 * MANY_MISSES)
 
+/* Slots of an xarray node. */
+#define NODE_PAGES 64
+
 /* Ascending. A release between two rows has the rule of the first. */
 static const struct readahead_kernel kernels[] = {
 	{ .since = "5.15", .linux_6_1 = true },
@@ -240,17 +243,19 @@ static uint64_t next_size(const struct readahead_rule *rule, uint64_t size)
  * too far.
  *
  * Within a large folio the kernel's page_cache_next_miss() searches from the folio's first page, but
- * counts from @from, so the result is too far by the distance between the two.
+ * counts from @from, so the result is too far by the distance between the two. At the end of an
+ * xarray node the kernel continues at the counted page, so a result in a later node is right.
+ * Folios as large as a node have no such distance.
  */
 static uint64_t next_missing(const struct readahead_rule *rule, struct cached_file *file,
 			     uint64_t from)
 {
-	const uint64_t first = cached_file_has(file, from) ? cached_file_folio(file, from).first :
-							     from;
-	uint64_t i = 0;
+	uint64_t page = from, i;
 
-	while (i < rule->window && cached_file_has(file, first + i))
-		i++;
+	if (cached_file_has(file, from) && cached_file_folio(file, from).pages < NODE_PAGES)
+		page = cached_file_folio(file, from).first;
+	for (i = 0; i < rule->window && cached_file_has(file, page); i++)
+		page = (page + 1) % NODE_PAGES ? page + 1 : from + i + 1;
 	if (i == rule->window && rule->kernel->linux_6_1)
 		i--;
 	return from + i;
