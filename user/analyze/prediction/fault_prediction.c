@@ -146,7 +146,8 @@ static bool map_around(struct prediction_run *run, const struct predicted_fault 
 		}
 		page = last - 1;
 	}
-	readahead_rule_hit(&run->rule, fault->state, hits);
+	if (!run->list->kernel->around_is_no_hit)
+		readahead_rule_hit(&run->rule, fault->state, hits);
 	return is_mapped(fault, fault->access->page);
 }
 

@@ -73,6 +73,8 @@ struct readahead_kernel {
 	bool code_forward;
 	/* A fault maps all pages of a folio. */
 	bool whole_folios;
+	/* Pages that fault-around maps do not count as hits. */
+	bool around_is_no_hit;
 };
 
 /* The row for a kernel release (uname -r). */

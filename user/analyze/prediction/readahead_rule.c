@@ -47,6 +47,13 @@ static const struct readahead_kernel kernels[] = {
 	  .aligned = true,
 	  .code_forward = true,
 	  .whole_folios = true },
+	/* The releases since 6.18 were not compared. */
+	{ .since = "7.3",
+	  .retry_is_hit = true,
+	  .aligned = true,
+	  .code_forward = true,
+	  .whole_folios = true,
+	  .around_is_no_hit = true },
 };
 
 const struct readahead_kernel *readahead_kernel_find(const char *release)
