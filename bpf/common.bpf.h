@@ -56,8 +56,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int in_iowait : 1;
 	unsigned int in_execve : 1;
-	unsigned int memcg_nr_pages_over_high; /* pages charged above memory.high */
-	unsigned long min_flt;		       /* its own counts, which getrusage(2) adds up */
+	unsigned long min_flt; /* its own counts, which getrusage(2) adds up */
 	unsigned long maj_flt;
 	unsigned long nvcsw; /* context switches, voluntary and involuntary */
 	unsigned long nivcsw;

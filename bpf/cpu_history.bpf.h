@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The last tasks on each CPU, from sched_switch. */
+/*
+ * The last tasks on each CPU, from sched_switch. They are stored only while a target waits for a
+ * CPU: most switches on a machine are between others.
+ */
 #ifndef PFSTAT_BPF_CPU_HISTORY_H
 #define PFSTAT_BPF_CPU_HISTORY_H
 
@@ -19,7 +22,7 @@ struct cpu_stint {
 };
 
 struct cpu_history {
-	__u64 since_ns; /* the running task has the CPU */
+	__u64 since_ns; /* the running task has the CPU, at the last switch stored */
 	__u32 running;
 	__u32 nr; /* number n is in n % CPU_STINTS */
 	struct cpu_stint stints[CPU_STINTS];
@@ -32,7 +35,33 @@ struct {
 	__type(value, struct cpu_history);
 } cpu_histories SEC(".maps");
 
-/* At each switch. The time of `prev` counts only if the switch to it was seen. */
+/* Targets that wait for a CPU, and since when there is one. */
+static __u32 waiting;
+static __u64 waiting_since_ns;
+
+static __always_inline void cpu_wait_begins(__u64 ns)
+{
+	if (!__sync_fetch_and_add(&waiting, 1))
+		waiting_since_ns = ns;
+}
+
+static __always_inline void cpu_wait_ends(void)
+{
+	__sync_fetch_and_add(&waiting, -1);
+}
+
+/*
+ * The time from which prev is known to have had the CPU. If the switch to it was not stored, it came
+ * before the first target waited.
+ */
+static __always_inline __u64 stint_start_ns(const struct cpu_history *history, __u32 prev, __u64 ns)
+{
+	if (history->since_ns < waiting_since_ns)
+		return waiting_since_ns;
+	return history->running == prev ? history->since_ns : ns;
+}
+
+/* At each switch while a target waits. */
 static __always_inline struct cpu_history *cpu_history_add(const struct task_struct *prev,
 							   const struct task_struct *next)
 {
@@ -46,7 +75,7 @@ static __always_inline struct cpu_history *cpu_history_add(const struct task_str
 	if (prev->pid) {
 		stint = &history->stints[history->nr++ % CPU_STINTS];
 		stint->leader = (__u64)prev->group_leader;
-		stint->from_ns = history->running == prev->pid ? history->since_ns : ns;
+		stint->from_ns = stint_start_ns(history, prev->pid, ns);
 		stint->to_ns = ns;
 		stint->tgid = prev->tgid;
 		stint->tid = prev->pid;

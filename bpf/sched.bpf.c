@@ -3,13 +3,15 @@
  * Off-CPU intervals of the targets' threads: when a thread left the CPU, when and by which
  * thread it was woken, and when it ran again. An interval is one event, which is sent when the
  * thread runs again; until then it is in the map of off_cpu.bpf.h. If it waited for its CPU, the
- * process that ran there most of the time is an event before.
+ * process that ran there most of the time is an event before. If it goes to sleep in a fault, its
+ * kernel stack is an event. One program does all of that, since it runs at every switch.
  */
 #include "common.bpf.h"
 #include "context.bpf.h"
 #include "cpu_history.bpf.h"
 #include "doing.bpf.h"
 #include "off_cpu.bpf.h"
+#include "wait.bpf.h"
 
 __u8 seen[NR_SEEN];
 __u32 stopped;
@@ -19,6 +21,7 @@ const volatile __u32 page_shift = 12;
 /* Without on_sched_waking, a missing wake-up has no meaning. */
 const volatile bool have_waking = true;
 const volatile bool have_prev_state;
+const volatile bool have_wait_stack;
 
 /* v6.12: a scheduler that is an eBPF program may take over ordinary tasks. */
 struct sched_ext_entity {
@@ -86,7 +89,7 @@ static __always_inline __u32 limit_flags(const struct task_struct *task)
  * An exiting thread sends no more intervals: sched_process_exit comes after exit_mm(), since
  * v6.16 before it, and the thread may sleep after either.
  */
-static __always_inline void on_switch_out(const struct task_struct *task, __u32 state)
+static __always_inline void on_switch_out(void *ctx, struct task_struct *task, __u32 state)
 {
 	struct off_cpu_start *start;
 
@@ -102,6 +105,10 @@ static __always_inline void on_switch_out(const struct task_struct *task, __u32 
 	start->flags = (state ? 0 : PFSTAT_OFF_CPU_PREEMPTED | limit_flags(task)) |
 		       (BPF_CORE_READ_BITFIELD(task, in_iowait) ? PFSTAT_OFF_CPU_IOWAIT : 0);
 	start->off_ns = bpf_ktime_get_ns();
+	if (!state)
+		cpu_wait_begins(start->off_ns);
+	else if (have_wait_stack)
+		wait_send(ctx, task, state, start->off_ns);
 }
 
 /*
@@ -146,7 +153,7 @@ static __always_inline void cpu_task_send(const struct pfstat_off_cpu *interval,
 	if (!(interval->event.flags & PFSTAT_OFF_CPU_AFTER_TASK) || !from_ns ||
 	    interval->event.ns < from_ns + PFSTAT_CPU_TASK_MIN_NS)
 		return;
-	if (cpu_history_search(history, from_ns, &found))
+	if (!history || cpu_history_search(history, from_ns, &found))
 		return;
 	longest = &history->stints[found.number % CPU_STINTS];
 	task.event.flags = longest->is_kernel ? PFSTAT_CPU_TASK_KERNEL : 0;
@@ -198,18 +205,17 @@ static __always_inline void on_switch_in(const struct task_struct *task,
 	if (!start || !start->off_ns || start->start_time != task->start_time)
 		return;
 	off_cpu_send(task, prev, start, history);
+	if (start->woken_ns || start->flags & PFSTAT_OFF_CPU_PREEMPTED)
+		cpu_wait_ends();
 	start->off_ns = 0;
 }
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	struct cpu_history *history = cpu_history_add(prev, next);
+	struct cpu_history *history = waiting ? cpu_history_add(prev, next) : NULL;
 
-	/* An array of one element always has it. */
-	if (!history)
-		return 0;
-	on_switch_out(prev, preempt ? 0 : state_of_prev(ctx, prev));
+	on_switch_out(ctx, prev, preempt ? 0 : state_of_prev(ctx, prev));
 	on_switch_in(next, prev, history);
 	return 0;
 }
@@ -230,6 +236,7 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	if (!start || !start->off_ns || start->woken_ns || start->flags & PFSTAT_OFF_CPU_PREEMPTED)
 		return 0;
 	start->woken_ns = bpf_ktime_get_ns();
+	cpu_wait_begins(start->woken_ns);
 	start->waker = context_tid();
 	if (task->pending.signal.sig[0] & 1UL << (SIGKILL - 1))
 		start->waker_doing = PFSTAT_WAKER_KILL;

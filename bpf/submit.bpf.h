@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests in flight, and which ones a thread submitted since the last thread switch on the CPU. If
+ * Requests in flight, and which ones a thread submitted since a target last left the CPU. If
  * the thread goes to sleep before this read is complete, it waits for its own request, which
  * block.bpf.c sends. A write does not count: it often belongs to another thread, to the journal or
  * to reclaim.
@@ -40,7 +40,7 @@ static __always_inline void submit_note(__u64 request)
 		*noted = request;
 }
 
-/* Called at a thread switch. True: the thread's last read is still in flight. */
+/* Called when a target leaves the CPU. True: the thread's last read is still in flight. */
 static __always_inline bool submit_is_pending(__u32 tid)
 {
 	__u32 zero = 0;

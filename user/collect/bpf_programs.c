@@ -47,12 +47,11 @@ static const struct {
 	{ "on_cgroup_reclaim_end", HOOK_RECLAIM },
 	{ "on_compaction_begin", HOOK_RECLAIM },
 	{ "on_compaction_end", HOOK_RECLAIM },
-	{ "on_wait_stack", HOOK_WAIT_STACK },
 	{ "on_unmap", HOOK_UNMAP },
-	{ "on_over_high", HOOK_THROTTLE },
-	{ "on_over_high_done", HOOK_THROTTLE },
-	{ "on_over_high_inner", HOOK_THROTTLE },
-	{ "on_over_high_inner_done", HOOK_THROTTLE },
+	{ "on_reclaim_high", HOOK_THROTTLE },
+	{ "on_reclaim_high_done", HOOK_THROTTLE },
+	{ "on_sleep_over_high", HOOK_THROTTLE },
+	{ "on_sleep_over_high_done", HOOK_THROTTLE },
 	{ "on_signal", HOOK_SIGNAL },
 	{ "on_swap_out", HOOK_SWAP_OUT },
 	{ "on_swap_out_inner", HOOK_SWAP_OUT },
@@ -68,10 +67,6 @@ static const struct {
 	{ "on_swap_read_folio", "on_swap_read_page" },
 	{ "on_swap_out", "on_swap_out_inner" },
 	{ "on_swap_out_inner", "on_swap_out" },
-	{ "on_over_high", "on_over_high_inner" },
-	{ "on_over_high_inner", "on_over_high" },
-	{ "on_over_high_done", "on_over_high_inner_done" },
-	{ "on_over_high_inner_done", "on_over_high_done" },
 };
 
 /* Loaded only if eBPF records file operation calls. Then all are needed. */

@@ -172,6 +172,7 @@ static int events_configure(struct events *events, const struct events_options *
 	if (err)
 		return err;
 	bpf->rodata->have_waking = events->hooks & 1U << HOOK_WAKEUP;
+	bpf->rodata->have_wait_stack = events->hooks & 1U << HOOK_WAIT_STACK;
 	bpf->rodata->have_page_delete = events->hooks & 1U << HOOK_PAGE_DELETE;
 	bpf->rodata->have_graph_probes = bpf_program__autoload(bpf->progs.on_fault_enter_kprobe);
 	bpf->rodata->have_new_pages = bpf_program__autoload(bpf->progs.on_new_shared_page) ||

@@ -124,7 +124,7 @@ void cgroup_limits_between(const struct cgroup_levels *before, const struct cgro
 	HOOK(WAIT_STACK, "wait_stack", "what sleeps in faults waited for")           \
 	/* uprobe_munmap */                                                          \
 	HOOK(UNMAP, "unmap", "the read-ahead state of mappings")                     \
-	/* mem_cgroup_handle_over_high() */                                          \
+	/* mem_cgroup_handle_over_high(), by what it calls */                        \
 	HOOK(THROTTLE, "throttle", "sleeps above memory.high")                       \
 	/* signal_generate */                                                        \
 	HOOK(SIGNAL, "signal", "faults that end as SIGSEGV")                         \

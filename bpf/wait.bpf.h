@@ -1,10 +1,12 @@
-// SPDX-License-Identifier: GPL-2.0-only
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Kernel stacks for targets' threads that go to sleep in a page fault. A stack shows which lock,
  * journal or server the fault waited for. A thread waiting for its own read, as nearly all do,
- * needs no stack: a stack is a long event. find_symbol() is attached to no event: pfdrive runs it
- * once for each new address (user/collect/kernel_symbols.c).
+ * needs no stack: a stack is a long event.
  */
+#ifndef PFSTAT_BPF_WAIT_H
+#define PFSTAT_BPF_WAIT_H
+
 #include "arch.bpf.h"
 #include "common.bpf.h"
 #include "fault_state.bpf.h"
@@ -47,32 +49,19 @@ static __always_inline bool sleeps_in_fault(struct task_struct *task, __u32 task
 	return state && state->start_ns;
 }
 
-/* on_sched_switch, which was attached before, has made the entry. */
-static __always_inline __u64 off_cpu_start_ns(__u32 tid)
+/* `prev`, a target that goes to sleep, is still the current thread. Its interval began at off_ns. */
+static __always_inline void wait_send(void *ctx, struct task_struct *prev, __u32 prev_state,
+				      __u64 off_ns)
 {
-	const struct off_cpu_start *start = bpf_map_lookup_elem(&off_since, &tid);
-
-	return start ? start->off_ns : 0;
-}
-
-/* The stack belongs to `prev`, which is still the current thread. */
-SEC("tp_btf/sched_switch")
-int BPF_PROG(on_wait_stack, bool preempt, struct task_struct *prev)
-{
-	const bool own_read = submit_is_pending(prev->pid);
-	const __u32 prev_state = state_of_prev(ctx, prev);
 	struct pfstat_wait *wait;
 	__u32 key = 0;
 	long bytes;
 
-	if (own_read || preempt || !prev_state || prev->flags & PF_EXITING ||
-	    !is_target(prev->tgid, prev->pid))
-		return 0;
-	if (!sleeps_in_fault(prev, prev_state))
-		return 0;
+	if (submit_is_pending(prev->pid) || !sleeps_in_fault(prev, prev_state))
+		return;
 	wait = bpf_map_lookup_elem(&wait_space, &key);
 	if (!wait)
-		return 0;
+		return;
 	__builtin_memset(wait->ips, 0, sizeof(wait->ips));
 	bytes = bpf_get_stack(ctx, wait->ips, sizeof(wait->ips), 0);
 	wait->event = (struct pfstat_event){
@@ -82,23 +71,10 @@ int BPF_PROG(on_wait_stack, bool preempt, struct task_struct *prev)
 		.tid = prev->pid,
 		.ns = bpf_ktime_get_ns(),
 	};
-	wait->off_ns = off_cpu_start_ns(prev->pid);
+	wait->off_ns = off_ns;
 	wait->frames = bytes < 0 ? 0 : bytes / sizeof(*wait->ips);
 	wait->reserved = 0;
 	event_send(wait, sizeof(*wait));
-	return 0;
 }
 
-SEC("syscall")
-int find_symbol(struct pfstat_symbol_query *query)
-{
-	static const char format[] = "%ps";
-	__u64 arguments[1] = { query->address };
-	struct pfstat_symbol_query found = { .address = query->address };
-
-	bpf_snprintf(found.name, sizeof(found.name), format, arguments, sizeof(arguments));
-	*query = found;
-	return 0;
-}
-
-char LICENSE[] SEC("license") = "GPL";
+#endif
