@@ -2,18 +2,13 @@
 # Measures the overhead added to a fault by pfstat and the peers.
 
 bench_dir	:= tests/overhead
-bench_programs	:= $(BUILD)/overhead/touch $(BUILD)/overhead/threads $(BUILD)/overhead/fentry_reference
+bench_programs	:= $(addprefix $(BUILD)/overhead/,touch threads operations fentry_reference)
 
 .PHONY: bench-programs
 bench-programs: $(bench_programs)
 guest_programs	+= $(bench_programs)
 
-$(BUILD)/overhead/touch: $(bench_dir)/touch.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -o $@ $<
-
-$(BUILD)/overhead/threads: $(bench_dir)/threads.c
+$(patsubst %,$(BUILD)/overhead/%,touch threads operations): $(BUILD)/overhead/%: $(bench_dir)/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O2 -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -o $@ $< -lpthread
