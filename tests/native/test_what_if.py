@@ -50,7 +50,7 @@ def assert_close(predicted, measured, share, few):
     assert abs(predicted - measured) <= max(share * measured, few), (predicted, measured)
 
 
-@pytest.mark.parametrize("pattern", ["sequence", "stride", "random", "runs"])
+@pytest.mark.parametrize("pattern", ["sequence", "streams", "stride", "random", "runs"])
 def test_prediction_equals_cold_runs(root, disk, pattern):
     disk.read_ahead(128)
     disk.cold()

@@ -197,6 +197,43 @@ TEST(test_mark_of_an_earlier_window_in_a_large_folio_leaves_a_hole)
 	close_rule();
 }
 
+/* Two halves of a 64 MiB file, a page of each in turn. */
+static unsigned int misses_of_two_streams(uint64_t window, bool large_folios)
+{
+	const uint64_t pages = 16384;
+	unsigned int misses = 0;
+	uint64_t page;
+
+	open_rule(pages, window, "6.18.44");
+	rule.large_folios = large_folios;
+	for (page = 0; page < pages / 2; page++) {
+		misses += fault_on(page, false) == FAULT_DISK;
+		misses += fault_on(pages / 2 + page, false) == FAULT_DISK;
+	}
+	close_rule();
+	return misses;
+}
+
+/* Major faults seen on Linux 6.18. Folios as large as a node of the xarray have no slots in it. */
+TEST(test_large_folios_end_the_read_ahead_of_interleaved_streams)
+{
+	ck_assert_uint_eq(misses_of_two_streams(8, true), 1024);
+	ck_assert_uint_eq(misses_of_two_streams(32, true), 171);
+	ck_assert_uint_eq(misses_of_two_streams(128, true), 2);
+	ck_assert_uint_eq(misses_of_two_streams(32, false), 2);
+}
+
+/* Folios [104, 107] and [108, 111], with the mark at 104. Seen on Linux 6.18. */
+TEST(test_touch_behind_the_mark_ends_read_ahead)
+{
+	open_rule_with_folios();
+	check_faults(100, 100, FAULT_DISK);
+	check_faults(102, 102, FAULT_READAHEAD);
+	check_faults(105, 105, FAULT_READAHEAD);
+	check_faults(112, 112, FAULT_DISK);
+	close_rule();
+}
+
 TEST(test_header_read_marks_the_second_page)
 {
 	open_rule(PAGES, WINDOW, "6.12.118-amd64");

@@ -4,6 +4,7 @@
  * madvise(2), or none. The program then sleeps so long.
  *
  *	sequence	page by page
+ *	streams		four quarters of the file, page by page in turn
  *	stride		every 20th page
  *	random		1500 pages
  *	runs		from 400 pages, 1 to 24 pages on
@@ -69,6 +70,9 @@ static void touch_all(const char *pattern)
 	if (!strcmp(pattern, "sequence"))
 		for (i = 0; i < pages; i++)
 			touch(i);
+	else if (!strcmp(pattern, "streams"))
+		for (i = 0; i < pages / 4 * 4; i++)
+			touch(i / 4 + pages / 4 * (i % 4));
 	else if (!strcmp(pattern, "stride"))
 		for (i = 0; i < pages; i += 20)
 			touch(i);

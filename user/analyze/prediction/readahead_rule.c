@@ -31,9 +31,7 @@
 
 #define MANY_MISSES 100
 #define MOST_MISSES (10 * MANY_MISSES)
-
-/* Slots of an xarray node. */
-#define NODE_PAGES 64
+#define NODE_SLOTS  64 /* of the xarray that holds a file's pages */
 
 /* Ascending. A release between two rows has the rule of the first. */
 static const struct readahead_kernel kernels[] = {
@@ -249,20 +247,21 @@ static uint64_t next_size(const struct readahead_rule *rule, uint64_t size)
  * which is too far for a window. On Linux 6.1 the result is the last searched page, which is not
  * too far.
  *
- * Within a large folio the kernel's page_cache_next_miss() searches from the folio's first page, but
- * counts from @from, so the result is too far by the distance between the two. At the end of an
- * xarray node the kernel continues at the counted page, so a result in a later node is right.
- * Folios as large as a node have no such distance.
+ * The kernel's page_cache_next_miss() looks at the slots of the xarray's nodes. From within a large
+ * folio it starts at the slot of the folio's first page, but counts from @from. So its @slot stays
+ * behind the page that it counts, and the result is too far by this distance. The next node puts
+ * this right, and skips the slots between. A folio as large as a node has no slot in it.
+ * See Documentation/internals/next_miss.rst.
  */
 static uint64_t next_missing(const struct readahead_rule *rule, struct cached_file *file,
 			     uint64_t from)
 {
-	uint64_t page = from, i;
+	uint64_t slot = from, i;
 
-	if (cached_file_has(file, from) && cached_file_folio(file, from).pages < NODE_PAGES)
-		page = cached_file_folio(file, from).first;
-	for (i = 0; i < rule->window && cached_file_has(file, page); i++)
-		page = (page + 1) % NODE_PAGES ? page + 1 : from + i + 1;
+	if (cached_file_has(file, from) && cached_file_folio(file, from).pages < NODE_SLOTS)
+		slot = cached_file_folio(file, from).first;
+	for (i = 0; i < rule->window && cached_file_has(file, slot); i++)
+		slot = (slot + 1) % NODE_SLOTS ? slot + 1 : from + i + 1;
 	if (i == rule->window && rule->kernel->linux_6_1)
 		i--;
 	return from + i;
