@@ -117,7 +117,7 @@ check-kernels:
 	$(Q)tools/check-kernels --tests "$(TESTS)" $(KERNELS)
 
 small_programs	:= touch_pages accesses rare_faults overlapping_faults lock_holder page_server kvm_guest \
-	cold_touches contents mechanisms advised shaping_calls removed_pages gives_back
+	cold_touches contents mechanisms advised shaping_calls removed_pages gives_back next_miss
 guest_programs	+= $(addprefix $(BUILD)/,events_dump maps_dump records_dump workload fuzz_debugfs \
 	$(small_programs) frame_spy other_tool.bpf.o other_tool_exit.bpf.o)
 
