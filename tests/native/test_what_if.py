@@ -2,6 +2,8 @@
 """what-if: predictions from one recording, against cold runs on an ext4 file system with its own
 read_ahead_kb, on a loop device."""
 import os
+import pathlib
+import sys
 
 import pytest
 
@@ -9,6 +11,7 @@ import cold_runs
 import native
 import pfstat
 
+RECIPES = pathlib.Path(__file__).parents[2] / "Documentation/recipes"
 READ_AHEAD = (0, 32, 128, 512, 2048)
 
 
@@ -67,6 +70,21 @@ def test_prediction_equals_cold_runs(root, disk, pattern):
         major, read = disk.measured(*disk.touch(pattern, f"MADV_{advice.upper()}"))
         assert_close(rows[128, advice]["major_faults"], major, 0.02, 2)
         assert_close(rows[128, advice]["bytes_read"], read, 0.02, 0)
+
+
+def test_prediction_for_the_recipe_equals_cold_runs(root, disk):
+    database = disk.folder / "data.sqlite"
+    program = RECIPES / "read_ahead.py"
+    pfstat.run(sys.executable, program, database, "make")
+    os.sync()
+    look = (sys.executable, program, database, "look")
+    rows, _ = what_if(root, root.record(*look, options=("--exact",)), "--file", database)
+    for kib in READ_AHEAD:
+        disk.read_ahead(kib)
+        disk.cold()
+        words = pfstat.run(*look).stdout.split()
+        assert_close(rows[kib, None]["major_faults"], int(words[0]), 0.02, 2)
+        assert_close(rows[kib, None]["bytes_read"] / (1 << 20), float(words[3]), 0.02, 0)
 
 
 def test_advice_of_the_program_is_that_of_the_recorded_setting(root, disk):
