@@ -10,7 +10,6 @@
 
 #include "model/counters.h"
 #include "util/array.h"
-#include "util/kernel_release.h"
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"
@@ -19,14 +18,6 @@
 #define KIB	       1024U
 #define DEFAULT_AROUND (64U * KIB)  /* the kernel's, if the recording has none */
 #define THREADS_LEAST  (128U * KIB) /* with threads on one mapping, less is up to 19 % off */
-
-/* The rule was compared with the kernel from this release on. */
-#define FIRST_KERNEL "6.12"
-
-static bool is_validated(const struct touched_file *file)
-{
-	return !strcmp(file->type, "ext4");
-}
 
 /* Each page's first fault was major, so no page came from read-ahead or an earlier run. */
 static bool is_cold_without_readahead(const struct touched_file *file)
@@ -61,7 +52,7 @@ static const char *reason_to_leave_out(const struct what_if *what_if,
 		return WHAT_IF_OTHER_FILE;
 	if (!file->type[0])
 		return "its file system is not known";
-	if (!is_validated(file))
+	if (!touched_file_is_validated(file))
 		return "the rule was compared with the kernel on ext4 only";
 	if (!file->major && !leaves_out_fault_around(what_if))
 		return "its pages were cached before, and fault-around hides accesses to them";
@@ -117,22 +108,9 @@ static int message_of_no_file(const struct what_if *what_if)
 	return message(STATUS_FAILED, "no fault on a file was recorded");
 }
 
-static const char *reason_of_machine(const struct environment *e)
-{
-	const unsigned int release = kernel_release_number(e->kernel);
-
-	if (release < kernel_release_number(FIRST_KERNEL))
-		return "the rule was compared with kernels from Linux " FIRST_KERNEL " on only";
-	if (strcmp(e->architecture, "x86_64"))
-		return "the rule was compared with the kernel on x86_64 only";
-	if (page_size() != PAGE_SIZE_MIN)
-		return "the rule was compared with the kernel for pages of 4 KiB only";
-	return NULL;
-}
-
 static int check_recording(struct what_if *what_if)
 {
-	const char *reason = reason_of_machine(&what_if->touches.environment);
+	const char *reason = recorded_touches_unpredictable(&what_if->touches);
 
 	if (reason)
 		return message(STATUS_FAILED, "cannot predict from %s: %s",
@@ -423,73 +401,14 @@ static void choose_best(struct what_if *what_if)
 			what_if->best = i;
 }
 
-/* What the model takes, without the files left out. */
-struct list_arrays {
-	uint64_t *pages, *windows;
-	struct access_mapping *mappings;
-	struct access *accesses;
-	struct access_time *times;
-};
-
-static int fill_access_list(struct access_list *list, struct list_arrays *arrays,
-			    const struct recorded_touches *touches)
-{
-	const struct touched_file *file;
-	size_t i, nr = 0;
-
-	arrays->pages = calloc(touches->nr_files + 1, sizeof(*arrays->pages));
-	arrays->windows = calloc(touches->nr_files + 1, sizeof(*arrays->windows));
-	arrays->mappings = calloc(touches->nr_mappings + 1, sizeof(*arrays->mappings));
-	arrays->accesses = calloc(touches->nr_touches + 1, sizeof(*arrays->accesses));
-	arrays->times = calloc(touches->nr_touches + 1, sizeof(*arrays->times));
-	if (!arrays->pages || !arrays->windows || !arrays->mappings || !arrays->accesses ||
-	    !arrays->times)
-		return -ENOMEM;
-	for (i = 0; i < touches->nr_files; i++) {
-		arrays->pages[i] = touches->files[i].pages;
-		arrays->windows[i] = touches->files[i].readahead_bytes > 0 ?
-					     touches->files[i].readahead_bytes / page_size() :
-					     0;
-	}
-	for (i = 0; i < touches->nr_mappings; i++)
-		arrays->mappings[i] = touches->mappings[i].mapping;
-	for (i = 0; i < touches->nr_touches; i++) {
-		file = &touches->files[touches->mappings[touches->touches[i].access.mapping].file];
-		if (file->left_out)
-			continue;
-		arrays->accesses[nr] = touches->touches[i].access;
-		arrays->times[nr++] = touches->touches[i].time;
-	}
-	*list = (struct access_list){
-		.kernel = readahead_kernel_find(touches->environment.kernel),
-		.large_folios = true,
-		.file_pages = arrays->pages,
-		.file_windows = arrays->windows,
-		.nr_files = touches->nr_files,
-		.streams = touches->streams,
-		.nr_streams = touches->nr_streams,
-		.mappings = arrays->mappings,
-		.nr_mappings = touches->nr_mappings,
-		.accesses = arrays->accesses,
-		.times = arrays->times,
-		.nr_accesses = nr,
-	};
-	return 0;
-}
-
 static int predict(struct what_if *what_if)
 {
-	struct list_arrays arrays = { 0 };
-	struct access_list list;
-	int err = fill_access_list(&list, &arrays, &what_if->touches);
+	struct touch_list made;
+	int err = touch_list_make(&made, &what_if->touches);
 
 	if (!err)
-		err = predict_settings(what_if, &list);
-	free(arrays.pages);
-	free(arrays.windows);
-	free(arrays.mappings);
-	free(arrays.accesses);
-	free(arrays.times);
+		err = predict_settings(what_if, &made.list);
+	touch_list_free(&made);
 	return err;
 }
 

@@ -12,14 +12,18 @@
 #include "analyze/analysis.h"
 #include "analyze/groups/address_spaces.h"
 #include "print/json/json_environment.h"
+#include "recorded_touches.h"
 #include "recording/counters_json.h"
 #include "recording/reader.h"
 #include "util/array.h"
+#include "util/kernel_release.h"
 #include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"
 #include "util/why.h"
-#include "what_if/what_if.h"
+
+/* The rule was compared with the kernel from this release on. */
+#define FIRST_KERNEL "6.12"
 
 /* Stores to mapped pages and failed faults are not first accesses. */
 static bool is_first_access(const struct explained *fault)
@@ -209,6 +213,7 @@ static int touches_take_fault(void *context, const struct explained *fault)
 		return -ENOMEM;
 	touches->untimed |= !fault->whole || fault->perf & PFSTAT_PERF_NO_END;
 	touches->touches[touches->nr_touches++] = (struct touch){
+		.offset = mapping->mapping.first * page_size() + fault->address - mapping->address,
 		.time = { .start_ns = fault->start_ns,
 			  .ns = fault->end_ns - fault->start_ns,
 			  .cpu_ns = fault->parts_known ? explained_cpu_ns(fault) :
@@ -494,4 +499,77 @@ void recorded_touches_exit(struct recorded_touches *touches)
 	hash_exit(&touches->by_place, NULL);
 	hash_exit(&touches->by_file, NULL);
 	hash_exit(&touches->by_stream, NULL);
+}
+
+bool touched_file_is_validated(const struct touched_file *file)
+{
+	return !strcmp(file->type, "ext4");
+}
+
+const char *recorded_touches_unpredictable(const struct recorded_touches *touches)
+{
+	const struct environment *e = &touches->environment;
+	const unsigned int release = kernel_release_number(e->kernel);
+
+	if (release < kernel_release_number(FIRST_KERNEL))
+		return "the rule was compared with kernels from Linux " FIRST_KERNEL " on only";
+	if (strcmp(e->architecture, "x86_64"))
+		return "the rule was compared with the kernel on x86_64 only";
+	if (page_size() != PAGE_SIZE_MIN)
+		return "the rule was compared with the kernel for pages of 4 KiB only";
+	return NULL;
+}
+
+int touch_list_make(struct touch_list *made, const struct recorded_touches *touches)
+{
+	const struct touched_file *file;
+	size_t i, nr = 0;
+
+	*made = (struct touch_list){ 0 };
+	made->pages = calloc(touches->nr_files + 1, sizeof(*made->pages));
+	made->windows = calloc(touches->nr_files + 1, sizeof(*made->windows));
+	made->mappings = calloc(touches->nr_mappings + 1, sizeof(*made->mappings));
+	made->accesses = calloc(touches->nr_touches + 1, sizeof(*made->accesses));
+	made->times = calloc(touches->nr_touches + 1, sizeof(*made->times));
+	if (!made->pages || !made->windows || !made->mappings || !made->accesses || !made->times)
+		return -ENOMEM;
+	for (i = 0; i < touches->nr_files; i++) {
+		made->pages[i] = touches->files[i].pages;
+		made->windows[i] = touches->files[i].readahead_bytes > 0 ?
+					   touches->files[i].readahead_bytes / page_size() :
+					   0;
+	}
+	for (i = 0; i < touches->nr_mappings; i++)
+		made->mappings[i] = touches->mappings[i].mapping;
+	for (i = 0; i < touches->nr_touches; i++) {
+		file = &touches->files[touches->mappings[touches->touches[i].access.mapping].file];
+		if (file->left_out)
+			continue;
+		made->accesses[nr] = touches->touches[i].access;
+		made->times[nr++] = touches->touches[i].time;
+	}
+	made->list = (struct access_list){
+		.kernel = readahead_kernel_find(touches->environment.kernel),
+		.large_folios = true,
+		.file_pages = made->pages,
+		.file_windows = made->windows,
+		.nr_files = touches->nr_files,
+		.streams = touches->streams,
+		.nr_streams = touches->nr_streams,
+		.mappings = made->mappings,
+		.nr_mappings = touches->nr_mappings,
+		.accesses = made->accesses,
+		.times = made->times,
+		.nr_accesses = nr,
+	};
+	return 0;
+}
+
+void touch_list_free(struct touch_list *made)
+{
+	free(made->pages);
+	free(made->windows);
+	free(made->mappings);
+	free(made->accesses);
+	free(made->times);
 }
