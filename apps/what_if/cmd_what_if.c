@@ -194,13 +194,21 @@ static void print_unknown(FILE *out, const struct recorded_touches *touches)
 static void print_best_setting(FILE *out, const struct what_if *what_if)
 {
 	const struct what_if_row *row = &what_if->rows[what_if->best];
+	bool predicted = false;
+	size_t i;
 
-	if (what_if->best == what_if->nr_rows) {
-		fputs("\nBest: not known\n", out);
-		return;
-	}
-	fprintf(out, "\n* has the fewest major faults (%" PRIu64 "), and reads least among these\n",
-		row->prediction.major);
+	for (i = 0; i < what_if->nr_rows; i++)
+		predicted |= !what_if->rows[i].cannot;
+	if (what_if->best == what_if->nr_rows)
+		fprintf(out, "\nBest: not known%s\n",
+			predicted ?
+				": fewer major faults read more, and not all times are predicted" :
+				"");
+	else if (row->no_time)
+		fputs("\n* has the fewest major faults, and reads least\n", out);
+	else
+		fprintf(out, "\n* has the least time, %.2f ms (+- %.2f)\n",
+			row->prediction.total_ns / 1e6, row->prediction.error_ns / 1e6);
 }
 
 static int print_what_if(FILE *out, const struct what_if *what_if)

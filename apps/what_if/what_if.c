@@ -382,23 +382,33 @@ static void refuse_rows(struct what_if *what_if, const char *reason)
 			what_if->rows[i].cannot = reason;
 }
 
-static bool is_better(const struct what_if_row *row, const struct what_if_row *than)
+/* Fewer faults that read more may take longer. */
+static bool is_as_good(const struct what_if_row *row, const struct what_if_row *as)
 {
-	if (row->prediction.major != than->prediction.major)
-		return row->prediction.major < than->prediction.major;
-	return row->prediction.read_pages < than->prediction.read_pages;
+	if (!row->no_time && !as->no_time)
+		return row->prediction.total_ns <= as->prediction.total_ns;
+	return row->prediction.major <= as->prediction.major &&
+	       row->prediction.read_pages <= as->prediction.read_pages;
+}
+
+static bool is_best(const struct what_if *what_if, const struct what_if_row *row)
+{
+	size_t i;
+
+	for (i = 0; i < what_if->nr_rows; i++)
+		if (!what_if->rows[i].cannot && !is_as_good(row, &what_if->rows[i]))
+			return false;
+	return !row->cannot;
 }
 
 static void choose_best(struct what_if *what_if)
 {
 	size_t i;
 
-	what_if->best = what_if->nr_rows;
 	for (i = 0; i < what_if->nr_rows; i++)
-		if (!what_if->rows[i].cannot &&
-		    (what_if->best == what_if->nr_rows ||
-		     is_better(&what_if->rows[i], &what_if->rows[what_if->best])))
-			what_if->best = i;
+		if (is_best(what_if, &what_if->rows[i]))
+			break;
+	what_if->best = i;
 }
 
 static int predict(struct what_if *what_if)
