@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "analyze/prediction/read_cost.h"
+#include "analyze/prediction/prediction.h"
 #include "util/array.h"
 
 /* A page that a fault maps beside the faulting one costs this part of a minor fault. */
