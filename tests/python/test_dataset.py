@@ -84,7 +84,7 @@ def test_the_document_has_the_columns():
 
 
 def test_memory_does_not_grow_with_the_faults(tmp_path):
-    """Twice the faults take less than a quarter more memory."""
+    """Rows that stayed in memory would take some 100 bytes each."""
     script = "import resource, sys\nfrom pfstat import dataset\n" \
         "with dataset.Files(sys.argv[2], 'h', '2026-01-31', 'm') as files, " \
         "dataset.tqdm(disable=True) as bar:\n" \
@@ -98,4 +98,5 @@ def test_memory_does_not_grow_with_the_faults(tmp_path):
                                     capture_output=True, text=True).stdout.split()
         assert int(rows) == millions * 1_000_000
         peaks.append(int(peak))
-    assert peaks[1] < 1.25 * peaks[0]
+    # On a busy machine Arrow gives memory back later.
+    assert 1024 * (peaks[1] - peaks[0]) < 64 * 3_000_000, peaks
