@@ -101,7 +101,7 @@ static enum fault_class simulate_fault(const struct readahead_rule *rule, struct
 	const enum fault_class class = readahead_rule_fault(rule, file, state, &access);
 
 	if (class == FAULT_READAHEAD)
-		readahead_rule_retry(rule, state);
+		readahead_rule_retry(rule, state, &access);
 	return class;
 }
 

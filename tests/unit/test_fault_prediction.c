@@ -199,6 +199,42 @@ TEST(test_fault_around_hides_accesses_but_no_mark)
 	ck_assert_uint_eq(prediction.minor, 8);
 }
 
+/*
+ * Fault-around maps 16 pages of each window. Before 7.3 they are hits. The retry of a major fault
+ * is none since then, so after 100 misses single pages are read. Code does not count.
+ */
+TEST(test_linux_7_3_counts_no_pages_around_a_major_fault)
+{
+	const struct prediction_settings settings = { .window = 32,
+						      .around = 16,
+						      .advice = MAPPING_MIXED };
+	uint64_t i;
+
+	begin(200 * 64);
+	for (i = 0; i < 200; i++)
+		access_page(32 + 64 * i);
+	ck_assert_uint_eq(predict("6.18.0", &settings).read_pages, 200 * 32);
+	ck_assert_uint_eq(predict("7.3.0", &settings).read_pages, 100 * 32 + 100);
+	mapping.code = true;
+	ck_assert_uint_eq(predict("7.3.0", &settings).read_pages, 200 * 32);
+}
+
+/* A minor fault whose page fault-around maps is one hit, for the 15 pages beside it as well. */
+TEST(test_linux_7_3_counts_fault_around_once)
+{
+	const struct prediction_settings settings = { .window = 32,
+						      .around = 16,
+						      .advice = MAPPING_MIXED };
+	uint64_t i;
+
+	begin(300 * 64);
+	for (i = 0; i < 300; i++) {
+		access_page(32 + 64 * i);
+		access_page(31 + 64 * i);
+	}
+	ck_assert_uint_eq(predict("7.3.0", &settings).read_pages, 300 * 32);
+}
+
 TEST(test_store_to_a_private_page_maps_no_other_page)
 {
 	struct fault_prediction prediction;

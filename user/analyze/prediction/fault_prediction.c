@@ -120,13 +120,15 @@ static uint64_t map_folio(const struct predicted_fault *fault, uint64_t first, u
 
 /*
  * Fault-around: maps the cached pages around the page, except folios with a mark. Returns true if
- * the page itself is mapped.
+ * the page itself is mapped. @tried: the fault was major.
  */
-static bool map_around(struct prediction_run *run, const struct predicted_fault *fault)
+static bool map_around(struct prediction_run *run, const struct predicted_fault *fault,
+		       const struct readahead_access *access, bool tried)
 {
 	const bool whole = run->list->kernel->whole_folios;
 	uint64_t page, from, end, first, last, table_first, table_end, hits = 0;
 	struct cached_folio folio;
+	bool found;
 
 	if (run->settings->around <= 1 || run->settings->single || fault->access->write)
 		return false;
@@ -146,9 +148,9 @@ static bool map_around(struct prediction_run *run, const struct predicted_fault 
 		}
 		page = last - 1;
 	}
-	if (!run->list->kernel->around_is_no_hit)
-		readahead_rule_hit(&run->rule, fault->state, hits);
-	return is_mapped(fault, fault->access->page);
+	found = is_mapped(fault, fault->access->page);
+	readahead_rule_around(&run->rule, fault->state, access, hits, found && !tried);
+	return found;
 }
 
 /* The end of a fault on a page that is cached now. */
@@ -178,7 +180,7 @@ static enum fault_class predict_fault(struct prediction_run *run,
 	};
 	enum fault_class class;
 
-	if (map_around(run, fault)) {
+	if (map_around(run, fault, &access, false)) {
 		run->counts.minor++;
 		return FAULT_LONG;
 	}
@@ -188,10 +190,10 @@ static enum fault_class predict_fault(struct prediction_run *run,
 	else
 		run->counts.minor++;
 	/* The kernel drops the lock of the mapping, and restarts the fault. */
-	if (class != FAULT_LONG && map_around(run, fault))
+	if (class != FAULT_LONG && map_around(run, fault, &access, class == FAULT_DISK))
 		return class;
 	if (class == FAULT_READAHEAD)
-		readahead_rule_retry(&run->rule, fault->state);
+		readahead_rule_retry(&run->rule, fault->state, &access);
 	map_faulting(run, fault);
 	return class;
 }

@@ -72,8 +72,12 @@ struct readahead_kernel {
 	bool code_forward;
 	/* A fault maps all pages of a folio. */
 	bool whole_folios;
-	/* Pages that fault-around maps do not count as hits. */
-	bool around_is_no_hit;
+	/*
+	 * Fault-around counts as one hit, however many pages it maps, if it maps the faulting page
+	 * and is not the retry of a major fault. Misses and hits in code and with MADV_SEQUENTIAL
+	 * do not count.
+	 */
+	bool counts_evenly;
 };
 
 /* The row for a kernel release (uname -r). */
@@ -109,10 +113,14 @@ enum fault_class readahead_rule_fault(const struct readahead_rule *rule, struct 
 				      struct readahead_state *state,
 				      const struct readahead_access *access);
 /* The retry of a fault that met a mark, if the fault reaches the file system again. */
-void readahead_rule_retry(const struct readahead_rule *rule, struct readahead_state *state);
-/* A hit on so many pages: fault-around mapped them. */
-void readahead_rule_hit(const struct readahead_rule *rule, struct readahead_state *state,
-			uint64_t pages);
+void readahead_rule_retry(const struct readahead_rule *rule, struct readahead_state *state,
+			  const struct readahead_access *access);
+/*
+ * Fault-around mapped so many pages. @found: the accessed one is among them, and the fault is not
+ * the retry of a major one.
+ */
+void readahead_rule_around(const struct readahead_rule *rule, struct readahead_state *state,
+			   const struct readahead_access *access, uint64_t pages, bool found);
 /* read(2) of pages. */
 void readahead_rule_read(const struct readahead_rule *rule, struct cached_file *file,
 			 struct readahead_state *state, uint64_t page, uint64_t pages);

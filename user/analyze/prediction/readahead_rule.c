@@ -51,7 +51,7 @@ static const struct readahead_kernel kernels[] = {
 	  .aligned = true,
 	  .code_forward = true,
 	  .whole_folios = true,
-	  .around_is_no_hit = true },
+	  .counts_evenly = true },
 };
 
 const struct readahead_kernel *readahead_kernel_find(const char *release)
@@ -214,6 +214,12 @@ static bool is_read_ahead(const struct readahead_rule *rule, const struct readah
 	return rule->window;
 }
 
+static bool is_counted(const struct readahead_rule *rule, const struct readahead_access *access)
+{
+	return !rule->kernel->counts_evenly ||
+	       !(access->code || access->advice == MAPPING_SEQUENTIAL);
+}
+
 static void miss(const struct readahead_rule *rule, struct cached_file *file,
 		 struct readahead_state *state, const struct readahead_access *access)
 {
@@ -223,10 +229,12 @@ static void miss(const struct readahead_rule *rule, struct cached_file *file,
 		read_sequential(rule, file, state, access->page, rule->window);
 		return;
 	}
-	if (state->excess < MOST_MISSES)
-		state->excess++;
-	if (state->excess > MANY_MISSES)
-		return;
+	if (is_counted(rule, access)) {
+		if (state->excess < MOST_MISSES)
+			state->excess++;
+		if (state->excess > MANY_MISSES)
+			return;
+	}
 	if (access->code && rule->kernel->code_forward)
 		read_code(rule, state, access);
 	else
@@ -315,17 +323,26 @@ static void hit_mark(const struct readahead_rule *rule, struct cached_file *file
 	submit_window(rule, file, state);
 }
 
-void readahead_rule_hit(const struct readahead_rule *rule, struct readahead_state *state,
-			uint64_t pages)
+static void hit(const struct readahead_rule *rule, struct readahead_state *state, uint64_t pages)
 {
 	if (!rule->hits_ignored)
 		state->excess = pages < state->excess ? state->excess - pages : 0;
 }
 
-void readahead_rule_retry(const struct readahead_rule *rule, struct readahead_state *state)
+void readahead_rule_around(const struct readahead_rule *rule, struct readahead_state *state,
+			   const struct readahead_access *access, uint64_t pages, bool found)
 {
-	if (rule->kernel->retry_is_hit)
-		readahead_rule_hit(rule, state, 1);
+	if (!rule->kernel->counts_evenly)
+		hit(rule, state, pages);
+	else if (found && is_counted(rule, access))
+		hit(rule, state, 1);
+}
+
+void readahead_rule_retry(const struct readahead_rule *rule, struct readahead_state *state,
+			  const struct readahead_access *access)
+{
+	if (rule->kernel->retry_is_hit && is_counted(rule, access))
+		hit(rule, state, 1);
 }
 
 enum fault_class readahead_rule_fault(const struct readahead_rule *rule, struct cached_file *file,
@@ -342,7 +359,8 @@ enum fault_class readahead_rule_fault(const struct readahead_rule *rule, struct 
 	}
 	if (access->advice == MAPPING_RANDOM || !rule->window)
 		return FAULT_LONG;
-	readahead_rule_hit(rule, state, 1);
+	if (is_counted(rule, access))
+		hit(rule, state, 1);
 	if (!cached_file_has_mark(file, page))
 		return FAULT_LONG;
 	hit_mark(rule, file, state, page);
