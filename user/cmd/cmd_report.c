@@ -489,12 +489,21 @@ static int report_steps(struct reading *reading)
 	return status;
 }
 
+static int print_columns(void)
+{
+	const int err = print_rows_columns(stdout);
+
+	return err ? message_of_stdout(err, "the columns") : STATUS_OK;
+}
+
 static int cmd_report(int argc, char **argv)
 {
 	struct reading reading = { 0 };
 	int status;
 
 	report_arguments_parse(&reading.options, argc, argv);
+	if (reading.options.columns)
+		return print_columns();
 	signals_init();
 	report_init(&reading.report);
 	run_counters_init(&reading.counters);

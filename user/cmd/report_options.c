@@ -4,7 +4,6 @@
  * printed. Then pfdrive report's own command line.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -221,14 +220,6 @@ static void report_check_text(const struct argp_state *state,
 		      report_format_words[format]);
 }
 
-/* Like --help, it ends the program. */
-static void report_print_columns(void)
-{
-	const int err = print_rows_columns(stdout);
-
-	exit(err ? message_of_stdout(err, "the columns") : STATUS_OK);
-}
-
 static error_t report_parse_option(int key, char *text, struct argp_state *state)
 {
 	struct report_arguments *options = state->input;
@@ -255,7 +246,7 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 		options->slowest = argument_number(state, "slowest", text, 1, SLOWEST_MAX);
 		return 0;
 	case KEY_COLUMNS:
-		report_print_columns();
+		options->columns = true;
 		return 0;
 	case FIGURES_KEY_HTML:
 		options->figures.html = text;
@@ -269,9 +260,12 @@ static error_t report_parse_option(int key, char *text, struct argp_state *state
 		options->recording = text;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		usage(state, "no RECORDING was given; see --help");
+		if (!options->columns)
+			usage(state, "no RECORDING was given; see --help");
 		return 0;
 	case ARGP_KEY_SUCCESS:
+		if (options->columns)
+			return 0;
 		report_name_files(state, options);
 		if (options->file && !strcmp(options->recording, "-"))
 			usage(state, "--file: cannot read standard input twice; name a recording");

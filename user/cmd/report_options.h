@@ -51,6 +51,7 @@ struct report_arguments {
 	const char *output;	 /* NULL: standard output */
 	struct time_range range; /* relative to the start of the recording */
 	bool ranged;
+	bool columns;	      /* print the columns of the formats with rows, and nothing else */
 	unsigned int slowest; /* how many longest faults to print, 0 if not requested */
 };
 
