@@ -37,7 +37,10 @@ class Leftovers(unittest.TestCase):
     def test_a_process_that_a_failed_test_left_is_killed(self):
         said = run_tests(ALIVE + """
 def test_leaves():
-    pathlib.Path("pid").write_text(str(subprocess.Popen(["sleep", "1000"]).pid))
+    pid = subprocess.Popen(["sleep", "1000"]).pid
+    while not pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+        pass                    # Popen() returns in the middle of execve()
+    pathlib.Path("pid").write_text(str(pid))
     assert False
 def test_sees_none():
     assert not is_alive("pid")
