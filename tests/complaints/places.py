@@ -112,6 +112,7 @@ def cgroup(folder, swap=True, **limits):
     if not swap:
         (group / "memory.swap.max").write_text("0")
     enter = f'echo $$ >{group}/cgroup.procs; exec "$@"'
+    run("sh", "-c", ":")        # so that the recorded shell has no cold faults
     try:
         with new_file(folder) as place:
             yield Place(place.words, ("sh", "-c", enter, "sh"))

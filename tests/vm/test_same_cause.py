@@ -80,6 +80,7 @@ def assert_named(program, source, folder, pfdrive, recording, **options):
             place.words["file"].chmod(0o666)
         first, *rest = (str(word).format(**place.words) for word in program.command)
         start = [first] if first == "python3" else [folder / first]
+        pathlib.Path(shutil.which(start[0])).read_bytes()       # warm
         pfstat.run(pfdrive, "record", "-o", recording, "--source", source, "--", *place.prefix,
                    *start, *rest, **options)
     result = pfstat.report(recording)
