@@ -481,7 +481,8 @@ int recorded_accesses_read(struct recorded_accesses *accesses, const char *recor
 	if (recording_open(&reader, recording, &why))
 		return signals_caught ? 128 + signals_caught :
 					message(STATUS_FAILED, "%s", why.text);
-	status = recording_require_pages(reader);
+	status = recording_require_pages(reader, &why) ? message(STATUS_FAILED, "%s", why.text) :
+							 STATUS_OK;
 	if (!status)
 		status = accesses_feed(accesses, reader, recording);
 	recording_close(reader);

@@ -48,9 +48,9 @@ static int recorded_file_read_items(const char *recording, struct analysis *anal
 		return message(STATUS_FAILED, "%s", why.text);
 	if (err)
 		return 128 + signals_caught;
-	if (recording_require_pages(reader)) {
+	if (recording_require_pages(reader, &why)) {
 		recording_close(reader);
-		return STATUS_FAILED;
+		return message(STATUS_FAILED, "%s", why.text);
 	}
 	analysis_expect_spans(analysis, recording_has_spans(reader));
 	err = recording_feed(reader, sink, context, &signals_caught);

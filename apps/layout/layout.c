@@ -386,10 +386,11 @@ int layout_make(struct layout *layout)
 {
 	struct layout_work work = { .layout = layout };
 	struct why why = { 0 };
-	int status = recorded_touches_read(&layout->touches, layout->options.recording);
+	int status;
 
-	if (status)
-		return status;
+	if (recorded_touches_read(&layout->touches, layout->options.recording, &why))
+		return signals_caught ? 128 + signals_caught :
+					message(STATUS_FAILED, "%s", why.text);
 	if (!has_each_touch(&layout->touches))
 		return message(STATUS_FAILED,
 			       "%s lacks the touches that fault-around hid; record with --exact",

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "recorded_touches.h"
+#include "predict/recorded_touches.h"
 #include "util/subcommand.h"
 #include "util/why.h"
 

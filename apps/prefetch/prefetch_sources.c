@@ -450,8 +450,8 @@ static int source_read(struct prefetch_sources *sources, struct prefetch_source 
 	else if (recording_open(&reader, source->recording, &why))
 		status = signals_caught ? 128 + signals_caught :
 					  message(STATUS_FAILED, "%s", why.text);
-	if (!status)
-		status = recording_require_pages(reader);
+	if (!status && recording_require_pages(reader, &why))
+		status = message(STATUS_FAILED, "%s", why.text);
 	if (!status)
 		status = source_read_head(&reading, reader);
 	if (!status)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/counters.h"
+#include "predict/what_if.h"
 #include "privilege/invoker.h"
 #include "privilege/named_files.h"
 #include "privilege/output.h"
@@ -19,7 +20,7 @@
 #include "util/page_size.h"
 #include "util/signals.h"
 #include "util/text.h"
-#include "what_if/what_if.h"
+#include "what_if/cmd_what_if.h"
 
 #define AS_RECORDED "as recorded"
 
@@ -454,6 +455,20 @@ static const struct argp what_if_argp = {
 	       "recording with fault-around does not have each access, so it can answer for the "
 	       "recorded read-ahead and more, not for less.",
 };
+
+static int what_if_run(struct what_if *what_if)
+{
+	struct why why;
+
+	if (what_if_open(what_if, &why))
+		return signals_caught ? 128 + signals_caught :
+					message(STATUS_FAILED, "%s", why.text);
+	what_if_add_settings(what_if);
+	if (what_if_predict(what_if))
+		return signals_caught ? 128 + signals_caught :
+					message(STATUS_FAILED, "out of memory");
+	return STATUS_OK;
+}
 
 static int cmd_what_if(int argc, char **argv)
 {

@@ -17,7 +17,6 @@
 #include "recording/items.h"
 #include "recording/reader.h"
 #include "recording/recording.h"
-#include "util/message.h"
 #include "util/page_size.h"
 #include "util/why.h"
 
@@ -498,14 +497,14 @@ bool recording_has_spans(const struct recording_reader *reader)
 	return reader->abi >= PFSTAT_ABI_SPANS;
 }
 
-int recording_require_pages(const struct recording_reader *reader)
+int recording_require_pages(const struct recording_reader *reader, struct why *why)
 {
 	if (reader->page_bytes == page_size())
-		return STATUS_OK;
-	return message(STATUS_FAILED,
-		       "cannot use %s: the pages have %" PRIu64 " bytes, this machine's %" PRIu64
-		       "; use it on a machine with the same pages",
-		       reader->name, reader->page_bytes, page_size());
+		return 0;
+	return why_fail(why, -EINVAL,
+			"cannot use %s: the pages have %" PRIu64 " bytes, this machine's %" PRIu64
+			"; use it on a machine with the same pages",
+			reader->name, reader->page_bytes, page_size());
 }
 
 /* Returns 1 for a block with symbols, 0 for another one, or a negative errno at the end. */

@@ -34,8 +34,8 @@ uint64_t recording_page_bytes(const struct recording_reader *reader);
  * True if the recording's items may describe each handle_mm_fault(), see analysis_expect_spans().
  */
 bool recording_has_spans(const struct recording_reader *reader);
-/* Prints a message if they differ from this machine's. Returns a status. */
-int recording_require_pages(const struct recording_reader *reader);
+/* Returns 0, or -EINVAL and a clause in why if they differ from this machine's. */
+int recording_require_pages(const struct recording_reader *reader, struct why *why);
 
 /*
  * Returns 1 and the next item, valid until the next call, or 0 if there are no more. If the file

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* pfdrive what-if: the settings to predict, and why some cannot be predicted. */
-#ifndef PFSTAT_APPS_WHAT_IF_H
-#define PFSTAT_APPS_WHAT_IF_H
+/*
+ * The faults that a recording would have had under other settings, and why some of these cannot be
+ * predicted.
+ */
+#ifndef PFSTAT_USER_WHAT_IF_H
+#define PFSTAT_USER_WHAT_IF_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "analyze/prediction/prediction.h"
-#include "recorded_touches.h"
-#include "util/subcommand.h"
+#include "predict/recorded_touches.h"
+#include "util/why.h"
 
 /* Why a file is left out: --file names another one. */
 #define WHAT_IF_OTHER_FILE "--file names another one"
@@ -55,10 +57,22 @@ struct what_if {
 	size_t best; /* nr_rows: none */
 };
 
-/* Returns STATUS_OK, or the exit status after a message or for a signal. */
-int what_if_run(struct what_if *what_if);
+/*
+ * Reads the recording in the options, and chooses the files that the model can follow. Returns 0,
+ * -EINTR after a signal, or another negative errno with a clause in why. Requires the exit, also
+ * then.
+ */
+int what_if_open(struct what_if *what_if, struct why *why);
+/*
+ * Adds a row, at most WHAT_IF_ROWS. @window, @around: see struct prediction_settings, in pages. The
+ * first row must have the recorded settings.
+ */
+void what_if_add(struct what_if *what_if, uint64_t window, enum mapping_advice advice,
+		 uint64_t around);
+/* Adds the recorded settings, and the rows that the options ask for. */
+void what_if_add_settings(struct what_if *what_if);
+/* Predicts all rows. Returns 0, -EINTR after a signal, or -ENOMEM. */
+int what_if_predict(struct what_if *what_if);
 void what_if_exit(struct what_if *what_if);
-
-extern const struct subcommand what_if_command;
 
 #endif

@@ -12,7 +12,7 @@
 #include "analyze/analysis.h"
 #include "analyze/groups/address_spaces.h"
 #include "print/json/json_environment.h"
-#include "recorded_touches.h"
+#include "predict/recorded_touches.h"
 #include "recording/counters_json.h"
 #include "recording/reader.h"
 #include "util/array.h"
@@ -439,13 +439,13 @@ static void touches_finish(struct recorded_touches *touches)
 }
 
 static int touches_feed(struct recorded_touches *touches, struct recording_reader *reader,
-			const char *recording)
+			const char *recording, struct why *why)
 {
 	struct touches_reading reading = { touches, analysis_new(true, page_size(), 0) };
 	int err;
 
 	if (!reading.analysis)
-		return message(STATUS_FAILED, "out of memory");
+		return why_fail(why, -ENOMEM, "out of memory");
 	touches->spaces = analysis_spaces(reading.analysis);
 	analysis_listen(reading.analysis, touches_take_fault, touches);
 	analysis_expect_spans(reading.analysis, recording_has_spans(reader));
@@ -457,31 +457,30 @@ static int touches_feed(struct recorded_touches *touches, struct recording_reade
 	analysis_free(reading.analysis);
 	touches->spaces = NULL;
 	if (signals_caught)
-		return 128 + signals_caught;
+		return -EINTR;
 	if (err)
-		return message(STATUS_FAILED, "cannot read %s: %s", recording, strerror(-err));
+		return why_fail(why, err, "cannot read %s: %s", recording, strerror(-err));
 	if (recording_damage(reader))
 		message(STATUS_OK, "%s", recording_damage(reader));
 	touches_take_tail(touches, recording_tail(reader));
 	touches_finish(touches);
-	return STATUS_OK;
+	return 0;
 }
 
-int recorded_touches_read(struct recorded_touches *touches, const char *recording)
+int recorded_touches_read(struct recorded_touches *touches, const char *recording, struct why *why)
 {
 	struct recording_reader *reader;
-	struct why why;
-	int status;
+	int err;
 
 	*touches = (struct recorded_touches){ 0 };
-	if (recording_open(&reader, recording, &why))
-		return signals_caught ? 128 + signals_caught :
-					message(STATUS_FAILED, "%s", why.text);
-	status = recording_require_pages(reader);
-	if (!status)
-		status = touches_feed(touches, reader, recording);
+	err = recording_open(&reader, recording, why);
+	if (err)
+		return signals_caught ? -EINTR : err;
+	err = recording_require_pages(reader, why);
+	if (!err)
+		err = touches_feed(touches, reader, recording, why);
 	recording_close(reader);
-	return status;
+	return err;
 }
 
 void recorded_touches_exit(struct recorded_touches *touches)

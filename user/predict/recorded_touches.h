@@ -3,8 +3,8 @@
  * The files in a recording, and the accesses by which the program faulted: what the model of
  * analyze/prediction/ takes.
  */
-#ifndef PFSTAT_APPS_RECORDED_TOUCHES_H
-#define PFSTAT_APPS_RECORDED_TOUCHES_H
+#ifndef PFSTAT_USER_RECORDED_TOUCHES_H
+#define PFSTAT_USER_RECORDED_TOUCHES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 #include "analyze/prediction/prediction.h"
 #include "model/environment.h"
 #include "util/hash.h"
+#include "util/why.h"
 
 struct touched_file {
 	char *path;
@@ -73,10 +74,10 @@ struct recorded_touches {
 };
 
 /*
- * Returns STATUS_OK, or the exit status after a message or for a signal. A damaged recording is
- * used up to the damage, after a message.
+ * Returns 0, -EINTR after a signal, or another negative errno with a clause in why. A damaged
+ * recording is used up to the damage, after a message.
  */
-int recorded_touches_read(struct recorded_touches *touches, const char *recording);
+int recorded_touches_read(struct recorded_touches *touches, const char *recording, struct why *why);
 void recorded_touches_exit(struct recorded_touches *touches);
 
 /* Why the model cannot follow the recorded machine, one clause, or NULL. */

@@ -10,10 +10,9 @@
 
 #include "model/counters.h"
 #include "util/array.h"
-#include "util/message.h"
 #include "util/page_size.h"
 #include "util/signals.h"
-#include "what_if/what_if.h"
+#include "predict/what_if.h"
 
 #define KIB	       1024U
 #define DEFAULT_AROUND (64U * KIB)  /* the kernel's, if the recording has none */
@@ -89,7 +88,7 @@ static void choose_touched_files(struct what_if *what_if)
 	what_if->around_bytes = what_if->touches.environment.fault_around_bytes ?: DEFAULT_AROUND;
 }
 
-static int message_of_no_file(const struct what_if *what_if)
+static int fail_of_no_file(const struct what_if *what_if, struct why *why)
 {
 	const struct touched_file *file;
 	size_t i;
@@ -98,33 +97,34 @@ static int message_of_no_file(const struct what_if *what_if)
 		file = &what_if->touches.files[i];
 		if (!file->faults || !is_named(what_if, file))
 			continue;
-		return message(STATUS_FAILED, "cannot predict faults on %s: %s", file->path,
-			       file->left_out);
+		return why_fail(why, -ENODATA, "cannot predict faults on %s: %s", file->path,
+				file->left_out);
 	}
 	if (what_if->options.file)
-		return message(STATUS_FAILED,
-			       "no fault on %s was recorded; see 'pfdrive report --by file'",
-			       what_if->options.file);
-	return message(STATUS_FAILED, "no fault on a file was recorded");
+		return why_fail(why, -ENODATA,
+				"no fault on %s was recorded; see 'pfdrive report --by file'",
+				what_if->options.file);
+	return why_fail(why, -ENODATA, "no fault on a file was recorded");
 }
 
-static int check_recording(struct what_if *what_if)
+int what_if_open(struct what_if *what_if, struct why *why)
 {
-	const char *reason = recorded_touches_unpredictable(&what_if->touches);
+	const char *recording = what_if->options.recording, *reason;
+	int err = recorded_touches_read(&what_if->touches, recording, why);
 
+	if (err)
+		return err;
+	reason = recorded_touches_unpredictable(&what_if->touches);
 	if (reason)
-		return message(STATUS_FAILED, "cannot predict from %s: %s",
-			       what_if->options.recording, reason);
+		return why_fail(why, -EOPNOTSUPP, "cannot predict from %s: %s", recording, reason);
 	choose_touched_files(what_if);
-	if (!what_if->faults)
-		return message_of_no_file(what_if);
-	return STATUS_OK;
+	return what_if->faults ? 0 : fail_of_no_file(what_if, why);
 }
 
 /* The settings. */
 
-static void add_setting(struct what_if *what_if, uint64_t window, enum mapping_advice advice,
-			uint64_t around)
+void what_if_add(struct what_if *what_if, uint64_t window, enum mapping_advice advice,
+		 uint64_t around)
 {
 	struct what_if_row *row = &what_if->rows[what_if->nr_rows++];
 
@@ -142,7 +142,7 @@ static void add_options(struct what_if *what_if)
 	for (f = 0; f < options->nr_around || !f; f++)
 		for (a = 0; a < options->nr_advice || !a; a++)
 			for (r = 0; r < options->nr_readahead || !r; r++)
-				add_setting(what_if,
+				what_if_add(what_if,
 					    options->nr_readahead ?
 						    options->readahead[r] / page_size() :
 						    PREDICTION_RECORDED,
@@ -152,7 +152,7 @@ static void add_options(struct what_if *what_if)
 						    page_size());
 }
 
-static void make_settings(struct what_if *what_if)
+void what_if_add_settings(struct what_if *what_if)
 {
 	static const uint64_t windows[] = { 0, 32 * KIB, 128 * KIB, 512 * KIB, 2048 * KIB };
 	const struct what_if_options *options = &what_if->options;
@@ -161,16 +161,16 @@ static void make_settings(struct what_if *what_if)
 							       128 * KIB / page_size();
 	size_t i;
 
-	add_setting(what_if, PREDICTION_RECORDED, MAPPING_MIXED, around);
+	what_if_add(what_if, PREDICTION_RECORDED, MAPPING_MIXED, around);
 	if (options->nr_readahead || options->nr_advice || options->nr_around) {
 		add_options(what_if);
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(windows); i++)
-		add_setting(what_if, windows[i] / page_size(), MAPPING_MIXED, around);
+		what_if_add(what_if, windows[i] / page_size(), MAPPING_MIXED, around);
 	/* Advice makes no difference to a recording without read-ahead. */
-	add_setting(what_if, window, MAPPING_RANDOM, around);
-	add_setting(what_if, window, MAPPING_SEQUENTIAL, around);
+	what_if_add(what_if, window, MAPPING_RANDOM, around);
+	what_if_add(what_if, window, MAPPING_SEQUENTIAL, around);
 }
 
 /* What the recording can answer. */
@@ -422,24 +422,17 @@ static int predict(struct what_if *what_if)
 	return err;
 }
 
-int what_if_run(struct what_if *what_if)
+int what_if_predict(struct what_if *what_if)
 {
-	int status = recorded_touches_read(&what_if->touches, what_if->options.recording);
+	int err = predict(what_if);
 
-	if (!status)
-		status = check_recording(what_if);
-	if (status)
-		return status;
-	make_settings(what_if);
-	if (predict(what_if))
-		return message(STATUS_FAILED, "out of memory");
-	if (signals_caught)
-		return 128 + signals_caught;
+	if (err || signals_caught)
+		return err ?: -EINTR;
 	if (!is_as_recorded(what_if))
 		refuse_rows(what_if, "the model does not repeat the recorded major faults: pages "
 				     "were cached before; record a cold start");
 	choose_best(what_if);
-	return STATUS_OK;
+	return 0;
 }
 
 void what_if_exit(struct what_if *what_if)
