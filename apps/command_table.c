@@ -10,7 +10,6 @@
 #include "live/live.h"
 #include "prefetch/prefetch.h"
 #include "util/array.h"
-#include "what_if/cmd_what_if.h"
 
 const struct subcommand *const subcommands[] = {
 	&run_command,	   &record_command,    &top_command,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/cmd.h"
 #include "model/counters.h"
 #include "predict/what_if.h"
 #include "privilege/invoker.h"
@@ -20,7 +21,6 @@
 #include "util/page_size.h"
 #include "util/signals.h"
 #include "util/text.h"
-#include "what_if/cmd_what_if.h"
 
 #define AS_RECORDED "as recorded"
 

@@ -145,8 +145,11 @@ def test_ordinary_recording_cannot_tell_less_read_ahead(root, disk):
 
 def test_warm_ordinary_recording_predicts_nothing(root, disk):
     disk.read_ahead(128)
-    disk.measured(*disk.touch("sequence"))
-    warm = root.record(*disk.touch("runs"))
-    done = root.run("what-if", "--file", disk.data, warm.path, check=False)
+    for _ in range(3):          # the kernel may evict some pages in between
+        disk.measured(*disk.touch("sequence"))
+        warm = root.record(*disk.touch("runs"))
+        done = root.run("what-if", "--file", disk.data, warm.path, check=False)
+        if done.returncode:
+            break
     assert done.returncode == 1
     assert "its pages were cached before" in done.stderr

@@ -23,9 +23,9 @@ int program_start(void);
  */
 int subcommands_run(int argc, char **argv);
 
-/* Commands without their own folder. The other folders declare theirs. */
+/* Commands without a header of their own. */
 extern const struct subcommand help_command, helper_command, maps_command, record_command,
-	report_command;
+	report_command, what_if_command;
 /* The studies. They are in pfbench, beside this program: the wheel for Python does not have it. */
 bool pfbench_is_there(void);
 extern const struct subcommand bench_command, study_io_command, study_pressure_command,

@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "cmd/report_options.h"
 #include "figures/figures.h"
+#include "predict/what_if.h"
 #include "print/html/html.h"
 #include "print/json/json_environment.h"
 #include "print/print_report.h"
@@ -351,6 +352,20 @@ static int reading_fill(struct reading *reading)
 	return err ? message(STATUS_FAILED, "out of memory") : STATUS_OK;
 }
 
+/* The recording is read once more, which standard input and a part of one do not allow. */
+static int reading_predict(struct reading *reading)
+{
+	const struct report_arguments *options = &reading->options;
+	int err = 0;
+
+	if (strcmp(options->recording, "-") && !options->ranged &&
+	    !report_format_has_faults(options->report.format))
+		err = report_prediction_fill(&reading->report, options->recording, options->file);
+	if (err == -EINTR)
+		return 128 + signals_caught;
+	return err ? message(STATUS_FAILED, "out of memory") : STATUS_OK;
+}
+
 static int reading_print_main(struct reading *reading)
 {
 	const struct report *report = &reading->report;
@@ -482,6 +497,8 @@ static int report_steps(struct reading *reading)
 	if (!status)
 		status = reading_fill(reading);
 	if (!status)
+		status = reading_predict(reading);
+	if (!status)
 		status = reading_show(reading);
 	/* Damage is not a failure: the readable part was printed, with a warning. */
 	if (!status && reading->report.losses.damage)
@@ -489,7 +506,7 @@ static int report_steps(struct reading *reading)
 	return status;
 }
 
-static int print_columns(void)
+static int report_print_columns(void)
 {
 	const int err = print_rows_columns(stdout);
 
@@ -503,7 +520,7 @@ static int cmd_report(int argc, char **argv)
 
 	report_arguments_parse(&reading.options, argc, argv);
 	if (reading.options.columns)
-		return print_columns();
+		return report_print_columns();
 	signals_init();
 	report_init(&reading.report);
 	run_counters_init(&reading.counters);

@@ -12,6 +12,7 @@
 
 #include "analyze/prediction/prediction.h"
 #include "predict/recorded_touches.h"
+#include "report/report.h"
 #include "util/why.h"
 
 /* Why a file is left out: --file names another one. */
@@ -74,5 +75,12 @@ void what_if_add_settings(struct what_if *what_if);
 /* Predicts all rows. Returns 0, -EINTR after a signal, or -ENOMEM. */
 int what_if_predict(struct what_if *what_if);
 void what_if_exit(struct what_if *what_if);
+
+/*
+ * Reads the recording again if the report's verdict has a cause whose remedy is a setting, and
+ * fills report->predicted with what the model can follow. @file: NULL: all files
+ * Returns 0, -EINTR after a signal, or -ENOMEM.
+ */
+int report_prediction_fill(struct report *report, const char *recording, const char *file);
 
 #endif

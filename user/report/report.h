@@ -232,6 +232,28 @@ struct report_extras {
 	const struct report_study *study; /* NULL: there was none */
 };
 
+/* Settings whose faults are predicted, see predict/. They are for all recorded files. */
+enum predicted_setting {
+	PREDICTED_RECORDED,
+	PREDICTED_NORMAL, /* with read-ahead, also if the recording had none */
+	PREDICTED_RANDOM,
+	PREDICTED_NO_READAHEAD,
+	PREDICTED_READAHEAD_32K,
+	PREDICTED_READAHEAD_512K,
+	PREDICTED_READAHEAD_2M,
+	NR_PREDICTED_SETTINGS
+};
+
+#define PREDICTED_SETTING_NAMES                                                            \
+	{ "as recorded",      "MADV_NORMAL",	   "MADV_RANDOM",	"read_ahead_kb 0", \
+	  "read_ahead_kb 32", "read_ahead_kb 512", "read_ahead_kb 2048" }
+
+struct predicted_faults {
+	bool known, timed;
+	uint64_t major, read_bytes;
+	double total_ns, error_ns; /* two standard errors; only if timed */
+};
+
 struct report {
 	struct environment environment;
 	struct report_drive drive;
@@ -259,6 +281,7 @@ struct report {
 	struct report_cpu_tasks cpu_tasks;
 	struct report_mmap_lock mmap_lock;
 	struct report_calls calls;
+	struct predicted_faults predicted[NR_PREDICTED_SETTINGS];
 	bool full;	  /* a text report has all tables, also empty ones */
 	unsigned int top; /* rows printed for groups and system calls, 0 for all */
 	struct report_extras extras;

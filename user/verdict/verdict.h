@@ -28,6 +28,13 @@ struct verdict_claim {
 	uint32_t classes, parts;
 };
 
+/* What a remedy's setting saves, by the model of the kernel's read-ahead. */
+struct verdict_saving {
+	bool known;
+	enum predicted_setting setting;
+	struct predicted_faults recorded, changed;
+};
+
 struct verdict_cause {
 	const char *rule;
 	bool certain;  /* false: the remedy is the next measurement */
@@ -36,6 +43,8 @@ struct verdict_cause {
 	bool ended;    /* its faults were early in the run: causes that go on come first */
 	double weight; /* the cause's fault time share */
 	struct verdict_claim claim; /* empty: no time another rule may claim */
+	unsigned int settings;	    /* the remedy's: 1 << enum predicted_setting */
+	struct verdict_saving saving;
 	char text[VERDICT_TEXT];
 	char remedy[VERDICT_TEXT];
 };

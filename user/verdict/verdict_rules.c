@@ -18,6 +18,10 @@
 #define ENDED_SHARE    0.5  /* … early in the run */
 #define ENDED_LEAST_NS 100000000ULL
 
+#define SETTING(setting) (1U << PREDICTED_##setting)
+#define MORE_READAHEAD	 (SETTING(READAHEAD_512K) | SETTING(READAHEAD_2M))
+#define LESS_READAHEAD	 (SETTING(RANDOM) | SETTING(NO_READAHEAD) | SETTING(READAHEAD_32K))
+
 static const struct verdict_rule verdict_rules[] = {
 	{ .name = "failed-faults", .applies = verdict_nothing_failed, .always = true },
 	{ .name = "memory-throttle", .applies = verdict_memory_throttled, .always = true },
@@ -26,11 +30,16 @@ static const struct verdict_rule verdict_rules[] = {
 	{ .name = "slow-tail", .applies = verdict_nothing_slow_tail, .always = true },
 	{ .name = "stalled-thread", .applies = verdict_nothing_stalled, .always = true },
 	{ .name = "populating-calls", .applies = verdict_nothing_populating, .always = true },
-	{ .name = "no-read-ahead", .applies = verdict_read_no_readahead },
-	{ .name = "read-around", .applies = verdict_read_around },
-	{ .name = "read-amplification", .applies = verdict_read_amplified },
+	{ .name = "no-read-ahead",
+	  .applies = verdict_read_no_readahead,
+	  .settings = SETTING(NORMAL) },
+	{ .name = "read-around", .applies = verdict_read_around, .settings = SETTING(RANDOM) },
+	{ .name = "read-amplification",
+	  .applies = verdict_read_amplified,
+	  .settings = LESS_READAHEAD },
 	{ .name = "cold-file",
 	  .applies = verdict_read_cold,
+	  .settings = MORE_READAHEAD,
 	  .unless = { verdict_read_no_readahead, verdict_read_around },
 	  .unless_certain = verdict_read_amplified },
 	{ .name = "decompression", .applies = verdict_read_cpu },
@@ -76,9 +85,12 @@ static const struct verdict_rule verdict_rules[] = {
 	{ .name = "remote-server",
 	  .applies = verdict_perf_server,
 	  .unless = { verdict_wait_server } },
-	{ .name = "no-read-ahead", .applies = verdict_perf_no_readahead },
+	{ .name = "no-read-ahead",
+	  .applies = verdict_perf_no_readahead,
+	  .settings = SETTING(NORMAL) },
 	{ .name = "cold-file",
 	  .applies = verdict_perf_cold,
+	  .settings = MORE_READAHEAD | SETTING(RANDOM),
 	  .unless = { verdict_perf_no_readahead } },
 	{ .name = "cached-pages",
 	  .applies = verdict_perf_cached,
@@ -425,7 +437,9 @@ static void weigh_rules(struct findings *findings, const struct verdict *verdict
 
 	for (i = 0; i < ARRAY_SIZE(verdict_rules); i++) {
 		cause = &findings->causes[i];
-		*cause = (struct verdict_cause){ .rule = verdict_rules[i].name, .certain = true };
+		*cause = (struct verdict_cause){ .rule = verdict_rules[i].name,
+						 .settings = verdict_rules[i].settings,
+						 .certain = true };
 		if ((verdict->small && !verdict_rules[i].always) ||
 		    !verdict_rules[i].applies(verdict, run, cause))
 			cause->rule = NULL;
@@ -533,6 +547,8 @@ void verdict_find_causes(struct verdict *verdict, const struct report *run)
 		for (i = 0; i < verdict->nr_causes; i++)
 			add_ended(verdict, run, &verdict->causes[i], !i);
 		add_idle(verdict);
+		for (i = 0; i < verdict->nr_causes; i++)
+			verdict_state_saving(&verdict->causes[i], run);
 		return;
 	}
 	verdict->nr_causes = 1;

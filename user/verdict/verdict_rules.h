@@ -31,6 +31,7 @@ struct verdict_rule {
 	verdict_applies *applies;
 	verdict_applies *unless[2];	 /* the rule gives way to these, if they apply */
 	verdict_applies *unless_certain; /* and to this one, if it is certain */
+	unsigned int settings;		 /* of the remedy: 1 << enum predicted_setting */
 	bool always;			 /* also checked if the faults' share of the run is small */
 };
 
@@ -100,6 +101,8 @@ double verdict_memory_returned(const struct report *run, bool dropped);
 
 /* Applies all rules to a report whose shares are in the verdict, and keeps the causes. */
 void verdict_find_causes(struct verdict *verdict, const struct report *run);
+/* States what the remedy's setting saves, if the report has a prediction. */
+void verdict_state_saving(struct verdict_cause *cause, const struct report *run);
 /* No rule applies to a run in which faults took little time. */
 void verdict_nothing_state(const struct verdict *verdict, const struct report *run,
 			   struct verdict_cause *cause);

@@ -104,12 +104,45 @@ static json_t *syscalls_of(const struct report *run)
 
 /* The verdict: the shares, the places with most of the time, and the causes by weight. */
 
+static const char *const predicted_settings[] = PREDICTED_SETTING_NAMES;
+
+FIELD_FUNCTION(bool, prediction_is_timed, predicted_faults, it->timed)
+
+static const struct field predicted_faults_rows[] = {
+	FIELD_AS("major_faults", COUNT, predicted_faults, major, NULL),
+	FIELD_AS("bytes_read", COUNT, predicted_faults, read_bytes, NULL),
+	FIELD(REAL, predicted_faults, total_ns, "The faults' time; null: not predicted.",
+	      .known = prediction_is_timed),
+	FIELD(REAL, predicted_faults, error_ns, "Two standard errors, for total_ns.",
+	      .known = prediction_is_timed),
+};
+
+static const struct fields predicted_faults_fields =
+	FIELDS("predicted_faults", NULL, predicted_faults, predicted_faults_rows);
+
+static const struct field verdict_saving_rows[] = {
+	FIELD(WORD, verdict_saving, setting, NULL, FIELD_WORDS(predicted_settings)),
+	FIELD(OBJECT, verdict_saving, recorded, "With the recorded settings.",
+	      .of = &predicted_faults_fields),
+	FIELD(OBJECT, verdict_saving, changed, "With this setting.",
+	      .of = &predicted_faults_fields),
+};
+
+static const struct fields verdict_saving_fields =
+	FIELDS("verdict_saving", "See pfdrive-what-if(1).", verdict_saving, verdict_saving_rows);
+
+FIELD_FUNCTION(bool, verdict_has_saving, verdict_cause, it->saving.known)
+
 static const struct field verdict_cause_rows[] = {
 	FIELD(STRING, verdict_cause, rule, NULL),
 	FIELD(FLAG, verdict_cause, certain, "false: remedy is the next measurement."),
 	FIELD(REAL, verdict_cause, weight, "Share of the faults' time that the cause concerns."),
 	FIELD(TEXT, verdict_cause, text, NULL),
 	FIELD(TEXT, verdict_cause, remedy, NULL),
+	FIELD(OBJECT, verdict_cause, saving,
+	      "The remedy's setting saves this, as predicted from the recording. null: no saving, or "
+	      "no prediction.",
+	      .of = &verdict_saving_fields, .known = verdict_has_saving),
 };
 
 static const struct fields verdict_cause_fields =
