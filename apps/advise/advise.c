@@ -451,7 +451,7 @@ static int advise_measure(struct advise *advise, struct fault_around_setting *ar
 	advise_check_settings(advise, file, around_err);
 	advise_mark_bounds(advise);
 	advise_add_anchor(advise, around_err);
-	status = advise_rounds(advise, around);
+	status = advise_model_make(advise, around->before) ?: advise_rounds(advise, around);
 	if (status)
 		return status;
 	return ranking_make(&advise->ranking, advise->figures, advise->nr_candidates,
@@ -480,6 +480,7 @@ int advise_run(struct advise *advise, const struct advise_options *options)
 
 void advise_exit(struct advise *advise)
 {
+	advise_model_exit(advise);
 	ranking_exit(&advise->ranking);
 	free(advise->figures);
 	recorded_accesses_exit(&advise->accesses);

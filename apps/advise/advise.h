@@ -12,7 +12,10 @@
 #include <stdio.h>
 
 #include "advise/access_plan.h"
+#include "predict/what_if.h"
+#include "util/grid.h"
 #include "util/hash.h"
+#include "util/json_value.h"
 #include "util/subcommand.h"
 #include "util/why.h"
 
@@ -61,6 +64,7 @@ struct recorded_accesses {
 	int64_t started_s; /* 0: not known */
 	uint64_t start_ns, end_ns;
 	uint64_t lost, events_lost; /* COUNT_NA: not known */
+	bool damaged;		    /* a message told it */
 	bool have_bpf, have_advice;
 	bool by_perf;	   /* lost events are lost accesses */
 	bool fault_around; /* it was on */
@@ -79,6 +83,9 @@ struct recorded_accesses {
  */
 int recorded_accesses_read(struct recorded_accesses *accesses, const char *recording);
 void recorded_accesses_exit(struct recorded_accesses *accesses);
+/* The file, or NULL if it has no mapping. */
+const struct accessed_file *recorded_accesses_find(const struct recorded_accesses *accesses,
+						   uint64_t inode, const char *path);
 
 /* The policies that pfdrive advise compares, and their ranking by predicted saving. */
 
@@ -181,6 +188,8 @@ struct advise {
 	const char *anchor_lacks; /* reason why these cannot be repeated, or NULL */
 	struct repetition_figures *figures;
 	struct ranking ranking;
+	struct what_if *model; /* rows: as recorded, then the candidates. NULL: none */
+	struct why no_model;   /* then the reason, one clause */
 };
 
 /* Returns STATUS_OK, or the exit status after a message or for a signal. */
@@ -211,6 +220,21 @@ const struct accessed_file *advise_files_main(const struct recorded_accesses *ac
  */
 int repetition_run(const struct recorded_accesses *accesses, const struct candidate *candidate,
 		   struct repetition_figures *figures, struct why *why);
+
+/* What the model predicts of the candidates, without a replay. */
+
+/*
+ * Predicts all candidates. @around_bytes: the machine's fault-around, 0 if not known. Returns
+ * STATUS_OK also if there is no model, or the exit status after a message or for a signal.
+ */
+int advise_model_make(struct advise *advise, uint64_t around_bytes);
+void advise_model_exit(struct advise *advise);
+/* A candidate's cells: major faults, the time saved from the control, and its error. */
+void advise_model_cells(struct grid *grid, const struct advise *advise, size_t candidate);
+/* Adds the same as members to an object. Returns the object, or NULL. */
+json_t *advise_model_add_json(const struct advise *advise, size_t candidate, json_t *json);
+/* What the model leaves out, or cannot predict, and why. */
+void advise_model_print(FILE *out, const struct advise *advise);
 
 /* Prints the ranking as a table. Returns 0 or a negative errno. */
 int advise_print_table(FILE *out, const struct advise *advise);

@@ -171,13 +171,16 @@ static void row_cells(struct grid *grid, const struct advise *advise, const stru
 		grid_cell(grid, "n/a");
 	else
 		grid_cell(grid, "%.2f", row->read_bytes / 1048576);
+	advise_model_cells(grid, advise, row->candidate);
 }
 
 static int advise_print_rows(FILE *out, const struct advise *advise)
 {
-	static const char *const headings[] = { "<Advice", ">Predicted ms", ">Saving ms",
-						">+-",	   ">Saving",	    ">Faults",
-						">Major",  ">Read MiB" };
+	static const char *const headings[] = {
+		"<Advice",	">Predicted ms",    ">Saving ms", ">+-",
+		">Saving",	">Faults",	    ">Major",	  ">Read MiB",
+		">Model major", ">Model saving ms", ">+-"
+	};
 	struct grid grid;
 	size_t i;
 
@@ -253,6 +256,7 @@ int advise_print_table(FILE *out, const struct advise *advise)
 	print_faithfulness(out, advise);
 	err = advise_print_rows(out, advise);
 	print_exceptions(out, advise);
+	advise_model_print(out, advise);
 	print_best(out, advise);
 	if (!err && (fflush(out) || ferror(out)))
 		err = errno ? -errno : -EIO;
@@ -287,7 +291,9 @@ static json_t *advise_files_json(const struct recorded_accesses *accesses)
 
 static json_t *advise_row_json(const struct advise *advise, const struct ranking_row *row)
 {
-	return json_pack("{ss sb so so so so so so so so so}", "advice",
+	json_t *json;
+
+	json = json_pack("{ss sb so so so so so so so so so}", "advice",
 			 advise->candidates[row->candidate].name, "at_most", row->at_most,
 			 "predicted_ns", advise_number_or_null(row->predicted_ns), "saving_ns",
 			 advise_number_or_null(row->saving_ns), "half_width_ns",
@@ -298,6 +304,7 @@ static json_t *advise_row_json(const struct advise *advise, const struct ranking
 			 advise_number_or_null(row->major), "read_bytes",
 			 advise_number_or_null(row->read_bytes), "refused",
 			 value_count(row->refused));
+	return advise_model_add_json(advise, row->candidate, json);
 }
 
 static json_t *advise_rows_json(const struct advise *advise)

@@ -65,11 +65,25 @@ static int add_file(struct recorded_accesses *accesses, uint64_t inode, const ch
 	return accesses->nr_files;
 }
 
+static uint64_t name_key(uint64_t inode, const char *path)
+{
+	const uint64_t names[] = { hash_of(path, strlen(path)), inode };
+
+	return hash_of(names, sizeof(names));
+}
+
+const struct accessed_file *recorded_accesses_find(const struct recorded_accesses *accesses,
+						   uint64_t inode, const char *path)
+{
+	const uintptr_t number = (uintptr_t)hash_find(&accesses->by_name, name_key(inode, path));
+
+	return number ? &accesses->files[number - 1] : NULL;
+}
+
 /* The file's index, or -ENOMEM. */
 static int file_index(struct recorded_accesses *accesses, uint64_t inode, const char *path)
 {
-	const uint64_t names[] = { hash_of(path, strlen(path)), inode };
-	const uint64_t key = hash_of(names, sizeof(names));
+	const uint64_t key = name_key(inode, path);
 	int number = (uintptr_t)hash_find(&accesses->by_name, key);
 
 	if (number)
@@ -465,7 +479,8 @@ static int accesses_feed(struct recorded_accesses *accesses, struct recording_re
 		return 128 + signals_caught;
 	if (err)
 		return message(STATUS_FAILED, "cannot read %s: %s", recording, strerror(-err));
-	if (recording_damage(reader))
+	accesses->damaged = recording_damage(reader);
+	if (accesses->damaged)
 		message(STATUS_OK, "%s", recording_damage(reader));
 	accesses_take_tail(accesses, recording_tail(reader), &reading);
 	return STATUS_OK;

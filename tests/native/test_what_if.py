@@ -14,19 +14,8 @@ import pfstat
 RECIPES = pathlib.Path(__file__).parents[2] / "Documentation/recipes"
 READ_AHEAD = (0, 32, 128, 512, 2048)
 
-
-def can_mount():
-    if os.geteuid():
-        return False
-    try:
-        with cold_runs.new_folder() as folder, cold_runs.loop_disk(folder, 4):
-            return True
-    except (AssertionError, OSError):
-        return False
-
-
 pytestmark = [pytest.mark.parametrize("caller", ["root"], indirect=True),
-              pytest.mark.needs(can_mount(), "root, and a loop device with ext4")]
+              pytest.mark.needs(cold_runs.can_mount(), "root, and a loop device with ext4")]
 
 
 @pytest.fixture(name="disk", scope="module")

@@ -83,4 +83,29 @@ TEST(test_a_replay_of_another_length_is_reported)
 	ck_assert(prints("THE REPLAY TAKES 20.0 % LESS TIME THAN THE RECORDING"));
 }
 
+TEST(test_a_model_that_is_missing_has_one_reason)
+{
+	why_set(&advise.no_model, "the recording is damaged");
+	ck_assert(prints("The model predicts nothing: the recording is damaged\n"));
+	ck_assert(prints("     n/a              n/a  n/a\n"));
+}
+
+TEST(test_the_model_saves_from_its_own_control)
+{
+	static struct what_if model = {
+		.rows = { [1].prediction = { .major = 40, .total_ns = 9e6, .error_ns = 2e5 },
+			  [2].prediction = { .major = 30, .total_ns = 5e6, .error_ns = 1e5 } }
+	};
+
+	advise.model = &model;
+	ck_assert(prints(" 30            4.000  0.300\n"));
+	ck_assert(prints(" 40            0.000  0.000\n"));
+	model.rows[2].no_time = "no";
+	ck_assert(prints(" 30              n/a    n/a\n"));
+	ck_assert(prints("The model cannot predict the time of 1 candidates: no\n"));
+	model.rows[2].cannot = "not at all";
+	ck_assert(prints("The model cannot predict 1 candidates: not at all\n"));
+	ck_assert(!prints("the time of"));
+}
+
 FIXTURE(begin, NULL);

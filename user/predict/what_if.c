@@ -47,6 +47,11 @@ static bool is_named(const struct what_if *what_if, const struct touched_file *f
 static const char *reason_to_leave_out(const struct what_if *what_if,
 				       const struct touched_file *file)
 {
+	const struct what_if_options *options = &what_if->options;
+	const char *reason = options->leave_out ? options->leave_out(options->context, file) : NULL;
+
+	if (reason)
+		return reason;
 	if (!is_named(what_if, file))
 		return WHAT_IF_OTHER_FILE;
 	if (!file->type[0])

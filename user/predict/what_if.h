@@ -33,6 +33,9 @@ struct what_if_options {
 	size_t nr_advice;
 	uint64_t around[WHAT_IF_VALUES];
 	size_t nr_around;
+	/* Why the caller leaves out a file, one clause, or NULL. The function NULL: it has no reasons. */
+	const char *(*leave_out)(const void *context, const struct touched_file *file);
+	const void *context;
 };
 
 struct what_if_row {

@@ -94,6 +94,17 @@ def loop_disk(folder, mebibytes):
         pfstat.run("losetup", "-d", device)
 
 
+def can_mount():
+    """Root, and a loop device with ext4."""
+    if os.geteuid():
+        return False
+    try:
+        with new_folder() as folder, loop_disk(folder, 4):
+            return True
+    except (AssertionError, OSError):
+        return False
+
+
 def lab_disk():
     """The lab's disk, with its file system as it is."""
     device, = [line.split()[0] for line in pathlib.Path("/proc/mounts").read_text().splitlines()
