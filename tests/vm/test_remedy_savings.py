@@ -9,17 +9,18 @@ PAGES = 2048
 KIB = 128
 
 pytestmark = [pytest.mark.deterministic, pytest.mark.no_module,
-              pytest.mark.needs(pfstat.PAGE == 4096, "pages of 4 KiB")]
+              pytest.mark.needs(pfstat.PAGE == 4096, "pages of 4 KiB"),
+              pytest.mark.needs(cold_runs.HUGE_PAGES.exists(), "huge pages, which it disables")]
 
 
 @pytest.fixture(name="disk", scope="module")
 def fixture_disk():
-    disk = cold_runs.lab_disk()
-    before = disk.setting.read_text(encoding="ascii")
-    disk.fill(PAGES)
-    yield disk
-    disk.setting.write_text(before, encoding="ascii")
-    disk.data.unlink()
+    with cold_runs.mounted(pfstat.DISK) as disk:
+        before = disk.setting.read_text(encoding="ascii")
+        disk.fill(PAGES)
+        yield disk
+        disk.setting.write_text(before, encoding="ascii")
+        disk.data.unlink()
 
 
 def run_of(disk, pattern, advice, kib):

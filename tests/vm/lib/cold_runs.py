@@ -14,6 +14,7 @@ import pfstat
 
 PAGES = 16384
 RECORDED_KIB = 128
+HUGE_PAGES = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
 class Disk:
@@ -105,11 +106,18 @@ def can_mount():
         return False
 
 
-def lab_disk():
-    """The lab's disk, with its file system as it is."""
+@contextlib.contextmanager
+def mounted(folder):
+    """The disk that is mounted there, without huge pages: since 7.2 khugepaged collapses the pages
+    of a mapped file in the middle of a run."""
     device, = [line.split()[0] for line in pathlib.Path("/proc/mounts").read_text().splitlines()
-               if line.split()[1] == str(pfstat.DISK)]
-    return Disk(pfstat.DISK, pathlib.Path(device))
+               if line.split()[1] == str(folder)]
+    before = re.search(r"\[(\w+)\]", HUGE_PAGES.read_text())[1]
+    HUGE_PAGES.write_text("never")
+    try:
+        yield Disk(folder, pathlib.Path(device))
+    finally:
+        HUGE_PAGES.write_text(before)
 
 
 RECORDING = pathlib.Path("/tmp/cold_run.pfs")
