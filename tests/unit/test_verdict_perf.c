@@ -250,18 +250,18 @@ TEST(test_faults_on_pages_that_faulted_before_have_possible_causes)
 	add_class(&s, FAULT_AGAIN, 1000, PART_CPU_BEFORE, 500 * MS);
 	check_cause(&s, "faulted-again", false,
 		    "faulted before: written again after a read or given back with "
-		    "madvise() (MADV_DONTNEED or MADV_FREE), mmap(MAP_FIXED) or mremap(), and "
-		    "touched again.");
+		    "madvise() (MADV_DONTNEED or MADV_FREE), munmap(), mmap(MAP_FIXED) or "
+		    "mremap(), and touched again.");
 	s.report.evidence.forks = 3;
 	s.report.faults.classes[FAULT_AGAIN].major = 7;
 	check_cause(
 		&s, "faulted-again", false,
 		"the process, or its parent before a fork, had faulted before: written again "
 		"after a fork or a read, given back with madvise() (MADV_DONTNEED or "
-		"MADV_FREE), mmap(MAP_FIXED) or mremap(), and touched again or swapped out (7 of "
-		"them are major).");
+		"MADV_FREE), munmap(), mmap(MAP_FIXED) or mremap(), and touched again or swapped "
+		"out (7 of them are major).");
 	ck_assert_ptr_nonnull(strstr(cause_of(&s, "faulted-again")->remedy,
-				     "madvise,mmap,mremap,fork,clone "));
+				     "madvise,mmap,munmap,mremap,fork,clone "));
 	s.report.evidence.forks = 0;
 	s.report.faults.classes[FAULT_AGAIN].major = 0;
 	add_file(&s, 0, (struct group_reads){ 0 });

@@ -432,8 +432,8 @@ static void perf_add_again(struct verdict_cause *cause, const struct report *run
 	if (files)
 		list[nr++] = "taken out of the file (a truncation, a punched hole, fadvise, direct "
 			     "I/O)";
-	list[nr++] = "given back with madvise() (MADV_DONTNEED or MADV_FREE), mmap(MAP_FIXED) or "
-		     "mremap(), and touched again";
+	list[nr++] = "given back with madvise() (MADV_DONTNEED or MADV_FREE), munmap(), "
+		     "mmap(MAP_FIXED) or mremap(), and touched again";
 	if (perf_mostly_often(run))
 		list[nr++] = "protected in between (mprotect(), userfaultfd, soft-dirty, NUMA "
 			     "balancing)";
@@ -445,7 +445,7 @@ static void perf_add_again(struct verdict_cause *cause, const struct report *run
 	verdict_add(cause, ".");
 	verdict_advise(cause,
 		       "eBPF (pfdrive as root) distinguishes copies, first touches%s; strace -f "
-		       "-e madvise,mmap,mremap%s%s shows the calls.",
+		       "-e madvise,mmap,munmap,mremap%s%s shows the calls.",
 		       major ? " and swap-ins" : " and writes to pages that were read",
 		       memory && run->evidence.forks ? ",fork,clone" : "",
 		       files ? ",msync,fsync,fdatasync,fallocate,ftruncate,fadvise64" : "");
