@@ -12,11 +12,11 @@ from .columns import SCHEMA_VERSION
 from .program import PfdriveError, RecordingWarning, pfdrive
 from .recorder import Recorder, record
 from .tables import faults, to_parquet
-from .verdicts import Cause, Place, Verdict, verdict
+from .verdicts import Cause, Place, PredictedFaults, Saving, Verdict, verdict
 
-__all__ = ["Cause", "PfdriveError", "Place", "Recorder", "RecordingWarning", "SCHEMA_VERSION",
-           "Verdict", "faults", "load_ipython_extension", "pfdrive", "record", "to_parquet",
-           "verdict"]
+__all__ = ["Cause", "PfdriveError", "Place", "PredictedFaults", "Recorder", "RecordingWarning",
+           "SCHEMA_VERSION", "Saving", "Verdict", "faults", "load_ipython_extension", "pfdrive",
+           "record", "to_parquet", "verdict"]
 
 __version__: str
 

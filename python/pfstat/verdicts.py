@@ -20,6 +20,25 @@ class Place:
 
 
 @dataclass(frozen=True)
+class PredictedFaults:
+    """Faults of a cold start. Times in ns, with an error of two standard errors."""
+
+    major_faults: int
+    bytes_read: int
+    total_ns: float | None      # None: not predicted
+    error_ns: float | None
+
+
+@dataclass(frozen=True)
+class Saving:
+    """What a setting changes, as predicted from the recording."""
+
+    setting: str
+    recorded: PredictedFaults
+    changed: PredictedFaults
+
+
+@dataclass(frozen=True)
 class Cause:
     """A rule explaining a share (weight) of the fault time."""
 
@@ -28,6 +47,7 @@ class Cause:
     weight: float | None
     text: str | None
     remedy: str | None
+    saving: Saving | None       # None: no saving, or no prediction
 
 
 @dataclass(frozen=True)
@@ -64,8 +84,19 @@ def place_of(value: dict[str, Any] | None) -> Place | None:
     return Place(value["name"], value["share"]) if value else None
 
 
+def faults_of(value: dict[str, Any]) -> PredictedFaults:
+    return PredictedFaults(**{field.name: value[field.name] for field in fields(PredictedFaults)})
+
+
+def saving_of(value: dict[str, Any] | None) -> Saving | None:
+    if not value:
+        return None
+    return Saving(value["setting"], faults_of(value["recorded"]), faults_of(value["changed"]))
+
+
 def cause_of(value: dict[str, Any]) -> Cause:
-    return Cause(**{field.name: value[field.name] for field in fields(Cause)})
+    members = {field.name: value[field.name] for field in fields(Cause)}
+    return Cause(**members | {"saving": saving_of(value["saving"])})
 
 
 def verdict_from(report: dict[str, Any], text: str) -> Verdict:

@@ -14,7 +14,7 @@ import pytest
 
 import pfstat
 from conftest import BUILD
-from pfstat import columns, frame, program
+from pfstat import columns, frame, program, verdicts
 
 FAULTS = columns.columns_of("faults")
 TOUCH = """
@@ -360,6 +360,18 @@ def test_the_verdict_is_that_of_the_report(recorded):
     table = subprocess.run([BUILD / "pfdrive", "report", recorded], check=True,
                            capture_output=True, text=True).stdout
     assert table.startswith(f"{found}\n\n")
+
+
+def test_a_cause_has_the_predicted_saving(recorded):
+    cause = json_of(recorded)["verdict"]["causes"][0]
+    assert cause["saving"] is None
+    recorded_faults = {"major_faults": 12, "bytes_read": 49152, "total_ns": 9e6, "error_ns": 1e5}
+    cause["saving"] = {"setting": "MADV_NORMAL", "recorded": recorded_faults,
+                       "changed": {"major_faults": 1, "bytes_read": 131072, "total_ns": None,
+                                   "error_ns": None}}
+    found = verdicts.cause_of(cause)
+    assert dataclasses.asdict(found) == cause
+    assert found.saving.recorded == pfstat.PredictedFaults(**recorded_faults)
 
 
 def test_a_file_that_is_not_a_recording_is_an_error_of_pfdrive(tmp_path):
