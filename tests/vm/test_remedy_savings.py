@@ -31,7 +31,8 @@ def run_of(disk, pattern, advice, kib):
 @pytest.mark.parametrize("pattern, advice, options, rule, setting", [
     ("sequence", "MADV_RANDOM", (), "no-read-ahead", "MADV_NORMAL"),
     ("streams", "MADV_RANDOM", (), "no-read-ahead", "MADV_NORMAL"),
-    ("random", "none", (), "cold-file", "read_ahead_kb 512"),
+    # How much of it depends on the time of a request, which is the host's.
+    ("random", "none", (), "cold-file", "read_ahead_kb"),
     # With this advice more read-ahead changes nothing.
     ("stride", "MADV_RANDOM", (), "cold-file", None),
 ])
@@ -45,8 +46,9 @@ def test_stated_saving_is_what_a_run_shows(disk, pattern, advice, options, rule,
         assert not cause["saving"]
         return
     saving = cause["saving"]
-    assert saving["setting"] == setting
-    changed = {"MADV_NORMAL": ("none", KIB), "read_ahead_kb 512": (advice, 512)}[setting]
+    word, *kib = saving["setting"].split()
+    assert word == setting
+    changed = (advice, int(kib[0])) if kib else ("none", KIB)
     for faults, words in ((saving["recorded"], (advice, KIB)), (saving["changed"], changed)):
         major, read = run_of(disk, pattern, *words)
         assert abs(faults["major_faults"] - major) <= max(0.02 * major, 2)
