@@ -187,22 +187,54 @@ TEST(test_bounds_hold_in_any_order, .loops = ARRAY_SIZE(kinds))
 	}
 }
 
-/* Without merges, any order gives the exact result. */
-TEST(test_few_spans_are_exact_in_any_order, .loops = 200)
+static void check_exact(size_t nr, bool runs)
 {
-	const struct kind kind = { 1 + _i % 5, 12, 10 };
 	struct overlap_figures exact;
 
-	make_spans(_i, &kind, 1 << 14, _i & 1);
-	add_spans(300);
-	find_exact(300, &exact);
+	find_exact(nr, &exact);
 	find();
 	ck_assert_uint_eq(figures.faults.min_ns, exact.faults.min_ns);
 	ck_assert_uint_eq(figures.faults.max_ns, exact.faults.min_ns);
 	ck_assert_uint_eq(figures.several.min_ns, exact.several.min_ns);
 	ck_assert_uint_eq(figures.several.max_ns, exact.several.min_ns);
-	if (!(_i & 1))
+	if (!runs)
 		ck_assert_uint_eq(figures.depth_max, exact.depth);
+}
+
+/* Without merges, any order gives the exact result. */
+TEST(test_few_spans_are_exact_in_any_order, .loops = 200)
+{
+	const struct kind kind = { 1 + _i % 5, 12, 10 };
+
+	make_spans(_i, &kind, 1 << 14, _i & 1);
+	add_spans(300);
+	check_exact(300, _i & 1);
+	fault_overlap_exit(&tested);
+}
+
+#define IN_PROGRESS 700U
+#define COMPLETED   1500U
+
+/* They cover many blocks of chunks, with gaps between the chunks and with a running thread. */
+TEST(test_hundreds_of_faults_in_progress_are_exact, .loops = 4)
+{
+	size_t i, runs = 0;
+
+	for (i = 0; i < COMPLETED; i++) {
+		spans[i].from_ns = i * 2000 + 1500;
+		/* Each 50th fault is short, and arrives before those that began earlier. */
+		spans[i].to_ns = i * 2000 + (i % 50 ? IN_PROGRESS * 2000 : 1700);
+		spans[i].arrival = spans[i].to_ns;
+		spans[i].runs = false;
+	}
+	if (_i & 1)
+		spans[COMPLETED + runs++] = (struct span){ 900777, 1700333, 2000000, true };
+	if (_i & 2)
+		spans[COMPLETED + runs++] = (struct span){ 1700900, 2600111, 9000000, true };
+	qsort(spans, COMPLETED + runs, sizeof(*spans), compare_arrivals);
+	add_spans(COMPLETED + runs);
+	ck_assert_uint_gt(tested.nr, COMPLETED);
+	check_exact(COMPLETED + runs, runs);
 	fault_overlap_exit(&tested);
 }
 
@@ -212,7 +244,7 @@ TEST(test_small_limit_of_chunks_is_kept)
 	make_spans(7, &kinds[3], 1000 * MS, true);
 	add_spans(SPANS / 8);
 	ck_assert_uint_le(tested.nr, 256);
-	ck_assert_uint_le(tested.capacity, 1024);
+	ck_assert_uint_le(tested.nr_blocks, 64);
 	check_bounds(SPANS / 8, true);
 	fault_overlap_exit(&tested);
 }

@@ -9,16 +9,38 @@
 
 #include "analyze/fault_overlap.h"
 
-#define CHUNKS_FIRST 64U
+#define BLOCK_CHUNKS 32U
+#define BLOCKS_FIRST 4U
+/* Each chunk of a block becomes at most two, and there are up to three more. */
+#define LISTED_CHUNKS (2 * BLOCK_CHUNKS + 4)
 
 struct overlap_span {
 	uint64_t from_ns, to_ns;
 	bool runs; /* else a fault */
 };
 
+/* Chunks in time order and apart from each other. The time up to the next block belongs to it. */
+struct overlap_block {
+	uint64_t from_ns;	      /* its first chunk's */
+	struct overlap_chunk *chunks; /* BLOCK_CHUNKS */
+	uint32_t nr;
+	uint32_t covers; /* faults in progress for all of its time, which the chunks lack */
+};
+
+/* As in a block. */
+struct chunk_list {
+	struct overlap_chunk chunks[LISTED_CHUNKS];
+	size_t nr;
+	uint32_t depth; /* the most faults that certainly overlap in one */
+};
+
 void fault_overlap_exit(struct fault_overlap *overlap)
 {
-	free(overlap->chunks);
+	size_t i;
+
+	for (i = 0; i < overlap->nr_blocks; i++)
+		free(overlap->blocks[i].chunks);
+	free(overlap->blocks);
 	*overlap = (struct fault_overlap){ 0 };
 }
 
@@ -98,66 +120,18 @@ static bool chunks_may_merge(const struct fault_overlap *overlap, const struct o
 		       age_ns / (FAULT_OVERLAP_FINENESS >> overlap->coarsened);
 }
 
-static void chunks_merge(struct fault_overlap *overlap)
-{
-	struct overlap_chunk *last = overlap->chunks;
-	size_t i;
-
-	for (i = 1; i < overlap->nr; i++) {
-		if (chunks_may_merge(overlap, last, &overlap->chunks[i]))
-			chunk_merge(last, &overlap->chunks[i]);
-		else
-			*++last = overlap->chunks[i];
-	}
-	overlap->nr = last - overlap->chunks + 1;
-}
-
-static size_t chunks_max_of(const struct fault_overlap *overlap)
-{
-	return overlap->chunks_max ?: FAULT_OVERLAP_CHUNKS;
-}
-
-/* With a quarter free, a merge is needed only once for many spans. */
-static void chunks_limit(struct fault_overlap *overlap)
-{
-	const size_t max = chunks_max_of(overlap);
-
-	if (overlap->nr <= max)
-		return;
-	chunks_merge(overlap);
-	while (overlap->nr > max - max / 4 && FAULT_OVERLAP_FINENESS >> overlap->coarsened > 1) {
-		overlap->coarsened++;
-		chunks_merge(overlap);
-	}
-}
-
-static int chunks_reserve(struct fault_overlap *overlap, size_t more)
-{
-	size_t capacity = overlap->capacity ?: CHUNKS_FIRST;
-	struct overlap_chunk *grown;
-
-	while (capacity < overlap->nr + more)
-		capacity += capacity < chunks_max_of(overlap) ? capacity : capacity / 4;
-	if (capacity == overlap->capacity)
-		return 0;
-	grown = reallocarray(overlap->chunks, capacity, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	overlap->chunks = grown;
-	overlap->capacity = capacity;
-	return 0;
-}
-
-/* A fault covers the chunk: it adds to the faults that were there, wherever they were. */
-static void chunk_add_fault(struct overlap_chunk *chunk)
+/* The faults cover the chunk: they add to those that were there, wherever they were. */
+static void chunk_add_faults(struct overlap_chunk *chunk, uint32_t faults)
 {
 	if (chunk->runs.min_ns == chunk_width(chunk))
 		return;
 	chunk->several = chunk->faults;
 	chunk->faults.min_ns = chunk_width(chunk) - chunk->runs.max_ns;
 	chunk->faults.max_ns = chunk_width(chunk) - chunk->runs.min_ns;
-	chunk->depth++;
-	chunk->depth_max++;
+	if (faults > 1)
+		chunk->several = chunk->faults;
+	chunk->depth += faults;
+	chunk->depth_max += faults;
 }
 
 /* The fault is within the chunk, but where the chunk has others is not known. */
@@ -189,13 +163,6 @@ static void chunk_add_run_inside(struct overlap_chunk *chunk, uint64_t span_ns)
 	chunk->several.max_ns = overlap_least(chunk->several.max_ns, chunk->faults.max_ns);
 	chunk->depth = chunk->faults.min_ns != 0;
 }
-
-/* Chunks in time order and apart from each other. */
-struct chunk_list {
-	struct overlap_chunk *chunks;
-	size_t nr;
-	uint32_t depth; /* the most faults that certainly overlap in one */
-};
 
 /* The list has room for one more. */
 static void chunks_emit(struct chunk_list *list, const struct overlap_chunk *chunk)
@@ -240,87 +207,254 @@ static void chunks_emit_covered(struct chunk_list *list, struct overlap_chunk ch
 	if (span->runs)
 		chunk_add_run_inside(&chunk, to_ns - from_ns);
 	else if (whole)
-		chunk_add_fault(&chunk);
+		chunk_add_faults(&chunk, 1);
 	else
 		chunk_add_fault_inside(&chunk, to_ns - from_ns);
 	chunks_emit(list, &chunk);
 }
 
-/* The first chunk ending after ns. */
-static size_t chunks_find(const struct fault_overlap *overlap, uint64_t ns)
+/* The chunks of a block, with the faults that cover it. */
+static void chunks_list(const struct fault_overlap *overlap, const struct overlap_block *block,
+			struct chunk_list *list)
 {
-	size_t low = 0, high = overlap->nr, middle;
+	const struct overlap_block *next = block + 1;
+	uint64_t until_ns = block->from_ns;
+	struct overlap_chunk chunk;
+	size_t i;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (overlap->chunks[middle].to_ns > ns)
-			high = middle;
-		else
-			low = middle + 1;
+	list->nr = 0;
+	for (i = 0; i < block->nr; i++) {
+		chunk = block->chunks[i];
+		if (block->covers) {
+			chunks_emit_uniform(list, until_ns, chunk.from_ns, block->covers);
+			chunk_add_faults(&chunk, block->covers);
+		}
+		until_ns = chunk.to_ns;
+		chunks_emit(list, &chunk);
 	}
-	return low;
+	if (block->covers && next < overlap->blocks + overlap->nr_blocks)
+		chunks_emit_uniform(list, until_ns, next->from_ns, block->covers);
+}
+
+/* An empty block in front of the one @at. */
+static int blocks_add(struct fault_overlap *overlap, size_t at)
+{
+	const size_t size = sizeof(*overlap->blocks);
+	struct overlap_chunk *chunks;
+	struct overlap_block *grown;
+
+	if (overlap->nr_blocks == overlap->capacity) {
+		grown = reallocarray(overlap->blocks, overlap->capacity * 2 ?: BLOCKS_FIRST, size);
+		if (!grown)
+			return -ENOMEM;
+		overlap->blocks = grown;
+		overlap->capacity = overlap->capacity * 2 ?: BLOCKS_FIRST;
+	}
+	chunks = calloc(BLOCK_CHUNKS, sizeof(*chunks));
+	if (!chunks)
+		return -ENOMEM;
+	memmove(overlap->blocks + at + 1, overlap->blocks + at, (overlap->nr_blocks++ - at) * size);
+	overlap->blocks[at] = (struct overlap_block){ .chunks = chunks };
+	return 0;
+}
+
+static void blocks_drop(struct fault_overlap *overlap, size_t first, size_t end)
+{
+	size_t i;
+
+	for (i = first; i < end; i++) {
+		overlap->nr -= overlap->blocks[i].nr;
+		free(overlap->blocks[i].chunks);
+	}
+	memmove(overlap->blocks + first, overlap->blocks + end,
+		(overlap->nr_blocks - end) * sizeof(*overlap->blocks));
+	overlap->nr_blocks -= end - first;
+}
+
+static void block_fill(struct fault_overlap *overlap, size_t at, const struct overlap_chunk *chunks,
+		       size_t nr)
+{
+	struct overlap_block *block = &overlap->blocks[at];
+
+	memcpy(block->chunks, chunks, nr * sizeof(*chunks));
+	overlap->nr += nr - block->nr;
+	block->nr = nr;
+	block->covers = 0;
+	block->from_ns = chunks->from_ns;
+}
+
+/* Without room, the chunks go into several blocks, none of which is full. */
+static int block_set(struct fault_overlap *overlap, size_t at, const struct chunk_list *list)
+{
+	const size_t parts = list->nr > BLOCK_CHUNKS ? list->nr / BLOCK_CHUNKS + 1 : 1;
+	size_t from, to, i;
+
+	overlap->depth = overlap_most(overlap->depth, list->depth);
+	for (i = 0; i < parts; i++) {
+		from = list->nr * i / parts;
+		to = list->nr * (i + 1) / parts;
+		if (i && blocks_add(overlap, at + i))
+			return -ENOMEM;
+		block_fill(overlap, at + i, list->chunks + from, to - from);
+	}
+	return 0;
+}
+
+static int block_settle(struct fault_overlap *overlap, size_t at)
+{
+	struct chunk_list list = { .nr = 0 };
+
+	if (!overlap->blocks[at].covers)
+		return 0;
+	chunks_list(overlap, &overlap->blocks[at], &list);
+	return block_set(overlap, at, &list);
+}
+
+/* Packs the chunks into as few blocks as possible. No block is covered. */
+static void chunks_merge(struct fault_overlap *overlap)
+{
+	struct overlap_chunk *last = NULL, *to;
+	const struct overlap_chunk *chunk;
+	size_t nr = 0, i, j;
+
+	for (i = 0; i < overlap->nr_blocks; i++) {
+		for (j = 0; j < overlap->blocks[i].nr; j++) {
+			chunk = &overlap->blocks[i].chunks[j];
+			if (last && chunks_may_merge(overlap, last, chunk)) {
+				chunk_merge(last, chunk);
+				continue;
+			}
+			to = &overlap->blocks[nr / BLOCK_CHUNKS].chunks[nr % BLOCK_CHUNKS];
+			*to = *chunk;
+			last = to;
+			nr++;
+		}
+	}
+	blocks_drop(overlap, (nr + BLOCK_CHUNKS - 1) / BLOCK_CHUNKS, overlap->nr_blocks);
+	for (i = 0; i < overlap->nr_blocks; i++) {
+		overlap->blocks[i].from_ns = overlap->blocks[i].chunks[0].from_ns;
+		overlap->blocks[i].nr = overlap_least(nr - i * BLOCK_CHUNKS, BLOCK_CHUNKS);
+	}
+	overlap->nr = nr;
+}
+
+static size_t chunks_max_of(const struct fault_overlap *overlap)
+{
+	return overlap->chunks_max ?: FAULT_OVERLAP_CHUNKS;
+}
+
+/* With a quarter free, a merge is needed only once for many spans. */
+static int chunks_limit(struct fault_overlap *overlap)
+{
+	const size_t max = chunks_max_of(overlap);
+	size_t i;
+	int err = 0;
+
+	if (overlap->nr <= max)
+		return 0;
+	for (i = overlap->nr_blocks; i-- > 0 && !err;)
+		err = block_settle(overlap, i);
+	if (err)
+		return err;
+	chunks_merge(overlap);
+	while (overlap->nr > max - max / 4 && FAULT_OVERLAP_FINENESS >> overlap->coarsened > 1) {
+		overlap->coarsened++;
+		chunks_merge(overlap);
+	}
+	return 0;
 }
 
 /* The span follows all others. */
 static int overlap_append(struct fault_overlap *overlap, const struct overlap_span *span)
 {
-	struct chunk_list all;
+	const struct overlap_chunk chunk = chunk_uniform(span->from_ns, span->to_ns, !span->runs);
+	struct overlap_block *block = NULL;
 
-	if (chunks_reserve(overlap, 1))
-		return -ENOMEM;
-	all = (struct chunk_list){ overlap->chunks, overlap->nr, overlap->depth };
 	overlap->latest_ns = span->to_ns;
-	chunks_emit_uniform(&all, span->from_ns, span->to_ns, !span->runs);
-	overlap->nr = all.nr;
-	overlap->depth = all.depth;
-	chunks_limit(overlap);
-	return 0;
+	overlap->depth = overlap_most(overlap->depth, chunk.depth);
+	if (overlap->nr_blocks)
+		block = &overlap->blocks[overlap->nr_blocks - 1];
+	if (block && chunks_continue(&block->chunks[block->nr - 1], &chunk)) {
+		chunk_merge(&block->chunks[block->nr - 1], &chunk);
+		return 0;
+	}
+	if (!block || block->nr == BLOCK_CHUNKS) {
+		if (blocks_add(overlap, overlap->nr_blocks))
+			return -ENOMEM;
+		block = &overlap->blocks[overlap->nr_blocks - 1];
+		block->from_ns = chunk.from_ns;
+	}
+	block->chunks[block->nr++] = chunk;
+	overlap->nr++;
+	return chunks_limit(overlap);
+}
+
+/* The last block that starts at ns or before, or the first one. */
+static size_t blocks_find(const struct fault_overlap *overlap, uint64_t ns)
+{
+	size_t low = 0, high = overlap->nr_blocks, middle;
+
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		if (overlap->blocks[middle].from_ns > ns)
+			high = middle;
+		else
+			low = middle;
+	}
+	return low;
 }
 
 /* Replaces the chunks from `first` to `end` by those of the list. */
-static int chunks_replace(struct fault_overlap *overlap, size_t first, size_t end,
-			  const struct chunk_list *list)
+static int block_replace(struct fault_overlap *overlap, size_t at, size_t first, size_t end,
+			 const struct chunk_list *list)
 {
-	const size_t size = sizeof(*list->chunks), kept = overlap->nr - end;
+	struct overlap_block *block = &overlap->blocks[at];
+	struct overlap_chunk *to = block->chunks + first, *behind = block->chunks + end;
+	const size_t size = sizeof(*to), kept = block->nr - end;
+	struct chunk_list all;
 
-	if (chunks_reserve(overlap, list->nr))
-		return -ENOMEM;
-	if (first + list->nr != end)
-		memmove(overlap->chunks + first + list->nr, overlap->chunks + end, kept * size);
-	memcpy(overlap->chunks + first, list->chunks, list->nr * size);
-	overlap->nr = first + list->nr + kept;
-	overlap->depth = list->depth;
+	if (first + list->nr + kept > BLOCK_CHUNKS) {
+		memcpy(all.chunks, block->chunks, first * size);
+		memcpy(all.chunks + first, list->chunks, list->nr * size);
+		memcpy(all.chunks + first + list->nr, behind, kept * size);
+		all.nr = first + list->nr + kept;
+		all.depth = list->depth;
+		return block_set(overlap, at, &all);
+	}
+	if (to + list->nr != behind)
+		memmove(to + list->nr, behind, kept * size);
+	memcpy(to, list->chunks, list->nr * size);
+	overlap->nr += list->nr - (end - first);
+	overlap->depth = overlap_most(overlap->depth, list->depth);
+	block->nr = first + list->nr + kept;
+	block->from_ns = block->chunks[0].from_ns;
 	return 0;
 }
-
-/* Most spans overlap few chunks. */
-#define REWRITTEN_FEW 16
 
 /*
  * Each chunk that the span overlaps becomes at most two: itself, and the gap before it; and there
  * are up to three more, at the ends of the span. The chunk before them may be continued. Most spans
  * change a chunk or two without a new one, so that the chunks behind stay where they are.
  */
-static int overlap_insert(struct fault_overlap *overlap, const struct overlap_span *span)
+static int block_add(struct fault_overlap *overlap, size_t at, const struct overlap_span *span)
 {
-	const size_t first = chunks_find(overlap, span->from_ns), before = first ? first - 1 : 0;
-	struct overlap_chunk few[2 * REWRITTEN_FEW + 4];
-	struct chunk_list list = { .chunks = few, .depth = overlap->depth };
+	const struct overlap_block *block = &overlap->blocks[at];
+	size_t first = block->nr, end, before, i;
 	uint64_t until_ns = span->from_ns;
 	const struct overlap_chunk *chunk;
-	size_t end = first, i;
-	int err;
+	struct chunk_list list;
 
-	while (end < overlap->nr && overlap->chunks[end].from_ns < span->to_ns)
+	while (first && block->chunks[first - 1].to_ns > span->from_ns)
+		first--;
+	for (end = first; end < block->nr && block->chunks[end].from_ns < span->to_ns;)
 		end++;
-	if (end - first > REWRITTEN_FEW)
-		list.chunks = calloc(2 * (end - first) + 4, sizeof(*list.chunks));
-	if (!list.chunks)
-		return -ENOMEM;
+	before = first ? first - 1 : 0;
+	list.nr = 0;
+	list.depth = 0;
 	if (first)
-		list.chunks[list.nr++] = overlap->chunks[before];
+		list.chunks[list.nr++] = block->chunks[before];
 	for (i = first; i < end; i++) {
-		chunk = &overlap->chunks[i];
+		chunk = &block->chunks[i];
 		if (chunk->from_ns > until_ns)
 			chunks_emit_uniform(&list, until_ns, chunk->from_ns, !span->runs);
 		until_ns = chunk->to_ns;
@@ -328,13 +462,53 @@ static int overlap_insert(struct fault_overlap *overlap, const struct overlap_sp
 	}
 	if (until_ns < span->to_ns)
 		chunks_emit_uniform(&list, until_ns, span->to_ns, !span->runs);
-	err = chunks_replace(overlap, before, end, &list);
-	if (list.chunks != few)
-		free(list.chunks);
+	return block_replace(overlap, at, before, end, &list);
+}
+
+/* A run replaces what was in the blocks. */
+static void blocks_add_run(struct fault_overlap *overlap, size_t first, size_t end)
+{
+	struct chunk_list list = { .depth = overlap->depth };
+	size_t i;
+
+	for (i = first; i < end; i++)
+		chunks_list(overlap, &overlap->blocks[i], &list);
+	overlap->depth = list.depth;
+	blocks_drop(overlap, first, end);
+}
+
+/* The span starts in one block, ends in another, and covers those between. */
+static int blocks_add_span(struct fault_overlap *overlap, struct overlap_span span)
+{
+	const size_t first = blocks_find(overlap, span.from_ns);
+	const size_t last = blocks_find(overlap, span.to_ns - 1);
+	struct overlap_span part = span;
+	size_t i;
+	int err;
+
+	if (first == last)
+		return block_add(overlap, first, &span);
+	part.from_ns = overlap->blocks[last].from_ns;
+	err = block_add(overlap, last, &part);
+	if (err)
+		return err;
+	for (i = first + 1; i < last && !span.runs; i++)
+		overlap->blocks[i].covers++;
+	if (span.runs)
+		blocks_add_run(overlap, first + 1, last);
+	span.to_ns = overlap->blocks[first + 1].from_ns;
+	return block_add(overlap, first, &span);
+}
+
+/* The first and the last block are never covered, so only blocks between them may be divided. */
+static int overlap_insert(struct fault_overlap *overlap, const struct overlap_span *span)
+{
+	int err = block_settle(overlap, blocks_find(overlap, span->from_ns))	       ?:
+			  block_settle(overlap, blocks_find(overlap, span->to_ns - 1)) ?:
+			  blocks_add_span(overlap, *span);
+
 	overlap->latest_ns = overlap_most(overlap->latest_ns, span->to_ns);
-	if (!err)
-		chunks_limit(overlap);
-	return err;
+	return err ?: chunks_limit(overlap);
 }
 
 static int overlap_add(struct fault_overlap *overlap, const struct overlap_span *span)
@@ -356,22 +530,32 @@ int fault_overlap_add_run(struct fault_overlap *overlap, uint64_t from_ns, uint6
 	return overlap_add(overlap, &(struct overlap_span){ from_ns, to_ns, true });
 }
 
+static void figures_add(struct overlap_figures *figures, const struct overlap_chunk *chunk,
+			uint64_t from_ns, uint64_t to_ns)
+{
+	const uint64_t outside_ns =
+		overlap_less(overlap_least(from_ns, chunk->to_ns), chunk->from_ns) +
+		overlap_less(chunk->to_ns, overlap_most(to_ns, chunk->from_ns));
+
+	figures->faults.min_ns += overlap_less(chunk->faults.min_ns, outside_ns);
+	figures->faults.max_ns += chunk->faults.max_ns;
+	figures->several.min_ns += overlap_less(chunk->several.min_ns, outside_ns);
+	figures->several.max_ns += chunk->several.max_ns;
+	figures->depth_max = overlap_most(figures->depth_max, chunk->depth_max);
+}
+
 void fault_overlap_figures(const struct fault_overlap *overlap, uint64_t from_ns, uint64_t to_ns,
 			   struct overlap_figures *figures)
 {
-	const struct overlap_chunk *chunk;
-	uint64_t outside_ns;
-	size_t i;
+	struct chunk_list list = { .depth = overlap->depth };
+	size_t i, j;
 
-	*figures = (struct overlap_figures){ .depth = overlap->depth, .depth_max = overlap->depth };
-	for (i = 0; i < overlap->nr; i++) {
-		chunk = &overlap->chunks[i];
-		outside_ns = overlap_less(overlap_least(from_ns, chunk->to_ns), chunk->from_ns) +
-			     overlap_less(chunk->to_ns, overlap_most(to_ns, chunk->from_ns));
-		figures->faults.min_ns += overlap_less(chunk->faults.min_ns, outside_ns);
-		figures->faults.max_ns += chunk->faults.max_ns;
-		figures->several.min_ns += overlap_less(chunk->several.min_ns, outside_ns);
-		figures->several.max_ns += chunk->several.max_ns;
-		figures->depth_max = overlap_most(figures->depth_max, chunk->depth_max);
+	*figures = (struct overlap_figures){ 0 };
+	for (i = 0; i < overlap->nr_blocks; i++) {
+		chunks_list(overlap, &overlap->blocks[i], &list);
+		for (j = 0; j < list.nr; j++)
+			figures_add(figures, &list.chunks[j], from_ns, to_ns);
 	}
+	figures->depth = list.depth;
+	figures->depth_max = overlap_most(figures->depth_max, list.depth);
 }

@@ -18,6 +18,9 @@
  * 1/64. (1/32, 1/16 and so on if the chunks do not suffice for this.) In any other order the bounds
  * are still right, but may be further apart.
  *
+ * The chunks are in blocks. A fault that covers a whole block is only counted there, so a span costs
+ * the same with one fault in progress and with thousands.
+ *
  * Pure. Memory grows with the number of chunks, up to twice chunks_max.
  */
 #ifndef PFSTAT_USER_FAULT_OVERLAP_H
@@ -45,10 +48,13 @@ struct overlap_chunk {
 	bool uniform;
 };
 
+struct overlap_block;
+
 /* All zero is empty. */
 struct fault_overlap {
-	struct overlap_chunk *chunks;
-	size_t nr, capacity;
+	struct overlap_block *blocks; /* in time order */
+	size_t nr_blocks, capacity;
+	size_t nr;		/* chunks */
 	size_t chunks_max;	/* 0: FAULT_OVERLAP_CHUNKS */
 	uint64_t latest_ns;	/* the latest end */
 	uint32_t depth;		/* this many faults certainly overlapped */
