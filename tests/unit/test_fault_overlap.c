@@ -244,8 +244,31 @@ TEST(test_small_limit_of_chunks_is_kept)
 	make_spans(7, &kinds[3], 1000 * MS, true);
 	add_spans(SPANS / 8);
 	ck_assert_uint_le(tested.nr, 256);
-	ck_assert_uint_le(tested.nr_blocks, 64);
+	ck_assert_uint_le(tested.nr_blocks, 2 * 256 / 32);
 	check_bounds(SPANS / 8, true);
+	fault_overlap_exit(&tested);
+}
+
+/* Threads run between their faults for as long as others fault hundreds of times. */
+TEST(test_runs_leave_no_memory_behind, .loops = 6)
+{
+	const unsigned int threads = 2U << _i;
+	uint64_t last_ns[64] = { 0 }, seed = 1, now_ns = 1000;
+	unsigned int thread, i;
+
+	tested.chunks_max = 1024;
+	for (i = 0; i < SPANS; i++) {
+		thread = random_next(&seed) % threads;
+		now_ns += random_next(&seed) % 3000;
+		if (last_ns[thread] > now_ns)
+			continue;
+		if (last_ns[thread] && random_next(&seed) % 2)
+			add_run(last_ns[thread], last_ns[thread] + (now_ns - last_ns[thread]) / 2);
+		last_ns[thread] = now_ns + 100 + random_next(&seed) % 1000;
+		add(now_ns, last_ns[thread]);
+		/* Twice the memory of full blocks. */
+		ck_assert_uint_le(tested.nr_blocks, 2 * 1024 / 32);
+	}
 	fault_overlap_exit(&tested);
 }
 

@@ -9,8 +9,9 @@
 
 #include "analyze/fault_overlap.h"
 
-#define BLOCK_CHUNKS 32U
-#define BLOCKS_FIRST 4U
+#define BLOCK_CHUNKS  32U
+#define JOINED_CHUNKS (BLOCK_CHUNKS / 4 * 3)
+#define BLOCKS_FIRST  4U
 /* Each chunk of a block becomes at most two, and there are up to three more. */
 #define LISTED_CHUNKS (2 * BLOCK_CHUNKS + 4)
 
@@ -465,7 +466,7 @@ static int block_add(struct fault_overlap *overlap, size_t at, const struct over
 	return block_replace(overlap, at, before, end, &list);
 }
 
-/* A run replaces what was in the blocks. */
+/* A running thread covers the blocks. The depth that they had still counts. */
 static void blocks_add_run(struct fault_overlap *overlap, size_t first, size_t end)
 {
 	struct chunk_list list = { .depth = overlap->depth };
@@ -475,6 +476,35 @@ static void blocks_add_run(struct fault_overlap *overlap, size_t first, size_t e
 		chunks_list(overlap, &overlap->blocks[i], &list);
 	overlap->depth = list.depth;
 	blocks_drop(overlap, first, end);
+}
+
+/* The block and the one behind it become one, if they have few chunks. */
+static void blocks_join(struct fault_overlap *overlap, size_t at)
+{
+	struct overlap_block *block = &overlap->blocks[at];
+	const struct overlap_block *next = block + 1;
+	const size_t size = sizeof(*next->chunks);
+	size_t continued;
+
+	if (at + 1 >= overlap->nr_blocks || block->covers != next->covers ||
+	    block->nr + next->nr > JOINED_CHUNKS)
+		return;
+	continued = chunks_continue(&block->chunks[block->nr - 1], next->chunks);
+	if (continued)
+		chunk_merge(&block->chunks[block->nr - 1], next->chunks);
+	memcpy(block->chunks + block->nr, next->chunks + continued, (next->nr - continued) * size);
+	block->nr += next->nr - continued;
+	overlap->nr += next->nr - continued;
+	blocks_drop(overlap, at + 1, at + 2);
+}
+
+/* A run leaves few chunks in the blocks at its ends. */
+static void blocks_join_around(struct fault_overlap *overlap, size_t at)
+{
+	blocks_join(overlap, at + 1);
+	blocks_join(overlap, at);
+	if (at)
+		blocks_join(overlap, at - 1);
 }
 
 /* The span starts in one block, ends in another, and covers those between. */
@@ -500,7 +530,7 @@ static int blocks_add_span(struct fault_overlap *overlap, struct overlap_span sp
 	return block_add(overlap, first, &span);
 }
 
-/* The first and the last block are never covered, so only blocks between them may be divided. */
+/* The blocks at both ends get the faults that cover them first, which may divide a block. */
 static int overlap_insert(struct fault_overlap *overlap, const struct overlap_span *span)
 {
 	int err = block_settle(overlap, blocks_find(overlap, span->from_ns))	       ?:
@@ -508,6 +538,8 @@ static int overlap_insert(struct fault_overlap *overlap, const struct overlap_sp
 			  blocks_add_span(overlap, *span);
 
 	overlap->latest_ns = overlap_most(overlap->latest_ns, span->to_ns);
+	if (!err && span->runs)
+		blocks_join_around(overlap, blocks_find(overlap, span->from_ns));
 	return err ?: chunks_limit(overlap);
 }
 

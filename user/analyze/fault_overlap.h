@@ -18,8 +18,8 @@
  * 1/64. (1/32, 1/16 and so on if the chunks do not suffice for this.) In any other order the bounds
  * are still right, but may be further apart.
  *
- * The chunks are in blocks. A fault that covers a whole block is only counted there, so a span costs
- * the same with one fault in progress and with thousands.
+ * The chunks are in blocks of 32. A fault that covers a whole block is only counted there, so a span
+ * rewrites two blocks at most, however many faults are in progress.
  *
  * Pure. Memory grows with the number of chunks, up to twice chunks_max.
  */
