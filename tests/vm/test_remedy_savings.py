@@ -31,7 +31,7 @@ def run_of(disk, pattern, advice, kib):
 @pytest.mark.parametrize("pattern, advice, options, rule, setting", [
     ("sequence", "MADV_RANDOM", (), "no-read-ahead", "MADV_NORMAL"),
     ("streams", "MADV_RANDOM", (), "no-read-ahead", "MADV_NORMAL"),
-    # How much of it depends on the time of a request, which is the host's.
+    # Which read-ahead is best depends on the time of a request, and so on the host's disk.
     ("random", "none", (), "cold-file", "read_ahead_kb"),
     # With this advice more read-ahead changes nothing.
     ("stride", "MADV_RANDOM", (), "cold-file", None),
